@@ -7,8 +7,8 @@ import { procNames, readNumbers } from './proc-text.ts';
 /** USER_HZ, fixed at 100 for every architecture that Node runs on: time(7). */
 export const TICKS_PER_S = 100;
 const MS_PER_TICK = 1_000 / TICKS_PER_S;
-/** The pid of kthreadd: kernel threads are its children, where they can be seen at all. */
-const KERNEL_THREADS_PARENT = 2;
+/** Flag of kernel threads (Linux, include/linux/sched.h). In a container, pid 2 may be any program. */
+const PF_KTHREAD = 0x20_00_00;
 /** How long a kernel thread is not read again: the kernel does not reuse a pid at once. */
 const KERNEL_THREADS_KEPT_MS = 10_000;
 /** How long a process must have shown the same numbers to count as quiet. */
@@ -150,14 +150,13 @@ export function rowOf(pid: number, stat: Buffer): ProcessRow | 'gone' | 'kernel'
   const state = stat[nameEnd + 2] ?? 0;
   if (GONE_STATES.includes(state)) return 'gone';
   readNumbers(stat, nameEnd + 2, numbers);
-  const [parentPid = Number.NaN, pgid = Number.NaN] = numbers;
-  if (pid === KERNEL_THREADS_PARENT || parentPid === KERNEL_THREADS_PARENT) return 'kernel';
   const number = (index: number): number => numbers[index] ?? Number.NaN;
+  if ((number(5) & PF_KTHREAD) !== 0) return 'kernel';
   const startTicks = number(18);
   return {
     pid,
-    parentPid,
-    pgid,
+    parentPid: number(0),
+    pgid: number(1),
     name: stat.toString('utf8', stat.indexOf(OPENING) + 1, nameEnd),
     isZombie: state === ZOMBIE,
     ownMs: (number(10) + number(11)) * MS_PER_TICK,

@@ -28,6 +28,10 @@ setInterval(() => undefined, 1e6);
 console.log('ready as ' + process.pid);
 `;
 
+interface UsageOfServices {
+  readonly dumb_managed: readonly { readonly name: string }[];
+}
+
 function runInit(...command: string[]): { child: ChildProcess; output(): string } {
   const child = spawn(program, [...words, 'sh', INIT, ...command], { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
@@ -90,4 +94,21 @@ t.test('a host below the init stops in order', { skip }, async t => {
   t.same(await host.exited, { code: 0, signal: null });
   t.match(host.stdout(), 'has stopped');
   t.notMatch(host.stdout(), 'PID 1');
+});
+
+t.test('a host below the init measures its services', { skip }, async t => {
+  const configDir = testDir(t);
+  const sleeper = { enabled: true, process_name: 'Sleeper', command: ['sleep', '1000'] };
+  const port = await writeConfig(configDir, { sleeper });
+  const within = [...NAMESPACE, 'sh', INIT];
+  const host = await startStackwarden(configDir, port, { plugins: ['process', 'metrics'], within });
+  await until(
+    async () => {
+      const { dumb_managed: managed } = (await (await fetch(`${host.base}/metrics`)).json()) as UsageOfServices;
+      return managed.some(({ name }) => name === 'Sleeper');
+    },
+    { what: 'the usage of the service' },
+  );
+  process.kill(firstOf(host.child), 'SIGTERM');
+  t.same(await host.exited, { code: 0, signal: null });
 });

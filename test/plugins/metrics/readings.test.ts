@@ -39,6 +39,15 @@ t.test('the row of a process is parsed, whatever its name', async t => {
   t.ok(ratio > 0.5 && ratio < 2, 'the size of a page is that of this machine');
 });
 
+t.test('a kernel thread is known by its flag', async t => {
+  const kernelOrRow = (pid: number, parentPid: number, flags: number) =>
+    rowOf(pid, Buffer.from(`${pid} (x) S ${parentPid} 0 0 0 -1 ${flags} 0 0 0 0 1 1 0 0 20 0 1 0 5 4096 1 0 0 0`));
+  t.equal(kernelOrRow(2, 0, 0x20_80_40), 'kernel');
+  t.equal(kernelOrRow(9, 2, 0x4_20_80_60), 'kernel');
+  t.match(kernelOrRow(2, 1, 0x40_01_00), { pid: 2, parentPid: 1 }, 'a program that an init of a container started');
+  t.match(kernelOrRow(9, 2, 0x40_00_00), { pid: 9, parentPid: 2 }, 'and what this program started');
+});
+
 t.test('processes form trees by parent and group', async t => {
   const row = (pid: number, parentPid: number, pgid = pid): ProcessRow => ({
     ...(rowOf(pid, stat('x')) as ProcessRow),
