@@ -1,5 +1,6 @@
 // The task after an interrupted repair: finishes its journal, and removes its temporary links.
 import path from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { removeLeftLinks } from '../places/left-links.ts';
 import { type RawPath, rawMember, rawOf } from '../places/raw-path.ts';
 import { realPlace } from '../places/real-places.ts';
@@ -22,7 +23,14 @@ export async function recover({ journal: file }: RecoverInput, run: TaskRun): Pr
     last.push(rawMember(change, 'link_path') ?? rawMember(change, 'target_path') ?? '');
     if (last.length > 2 * UNFINISHED) last = last.slice(UNFINISHED);
   }
-  for (const directory of new Set(last.map(link => path.posix.dirname(link)))) removeLeftLinks(directory, run.id);
+  let looked = 0;
+  run.onBeats(() => looked);
+  for (const directory of new Set(last.map(link => path.posix.dirname(link)))) {
+    removeLeftLinks(directory, run.id);
+    looked += 1;
+    // Any directory may be slow, and the host must hear that this process is alive.
+    await turn();
+  }
   journal.finish();
   return null;
 }

@@ -7,9 +7,6 @@ import type { RawPath } from '../places/raw-path.ts';
 import type { TaskRun } from '../tasks/task.ts';
 import { pathsOf } from './decision.ts';
 
-/** After how many directories the event loop runs, so that the host hears that this process is alive. */
-const STRIDE = 64;
-
 export interface TidyInput {
   readonly manifestPath: string;
 }
@@ -20,6 +17,7 @@ export async function tidyRestore({ manifestPath }: TidyInput, run: TaskRun): Pr
     // The last directory by the index of the path in its item: links of one directory follow each other.
     const last: RawPath[] = [];
     let looked = 0;
+    run.onBeats(() => looked);
     for (const item of manifest.items()) {
       for (const [index, link] of (item === null ? [] : pathsOf(item)).entries()) {
         const directory = path.posix.dirname(link);
@@ -27,7 +25,8 @@ export async function tidyRestore({ manifestPath }: TidyInput, run: TaskRun): Pr
         last[index] = directory;
         removeLeftLinks(directory, run.id);
         looked += 1;
-        if (looked % STRIDE === 0) await turn();
+        // Any directory may be slow, and the host must hear that this process is alive.
+        await turn();
       }
     }
     return null;

@@ -1,9 +1,11 @@
 // Removes older manifests of a schedule after a new one is written, unless the new one looks as if a disk was missing.
 import path from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { errorText } from '#kit/error-text';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { Manifest } from '../manifest/manifest-reader.ts';
 import { stampOf } from '../manifest/time-stamp.ts';
+import type { TaskRun } from '../tasks/task.ts';
 import { listManifests } from './list-task.ts';
 import { ManifestName, type NameInput } from './manifest-name.ts';
 
@@ -27,8 +29,8 @@ export interface PruneResult {
   readonly warning: string | null;
 }
 
-export async function prune(input: PruneInput): Promise<PruneResult> {
-  const older = input.keep === 0 ? [] : (await olderManifests(input)).slice(input.keep - 1);
+export async function prune(input: PruneInput, run: TaskRun): Promise<PruneResult> {
+  const older = input.keep === 0 ? [] : (await olderManifests(input, run)).slice(input.keep - 1);
   if (older.length === 0) return { pruned: [], errors: [], warning: null };
   const doubt = doubtOf(input, older);
   if (doubt !== null) return { pruned: [], errors: [], warning: `Older manifests are kept, because ${doubt}` };
@@ -51,7 +53,7 @@ interface OlderManifest {
 }
 
 /** The other manifests of this schedule, newest first, without files that are not manifests of this process. */
-async function olderManifests(input: PruneInput): Promise<OlderManifest[]> {
+async function olderManifests(input: PruneInput, run: TaskRun): Promise<OlderManifest[]> {
   const { manifest } = input;
   const name = new ManifestName(input.name);
   const files = await listManifests(input.name);
@@ -59,10 +61,17 @@ async function olderManifests(input: PruneInput): Promise<OlderManifest[]> {
     .filter(file => file.path !== manifest)
     .map(file => ({ file: file.path, time: name.timeIn(file.name) ?? stampOf(new Date(file.modified_at * MS_PER_S)) }))
     .sort((a, b) => (a.time < b.time ? 1 : -1));
-  return dated.flatMap(({ file }) => {
+  const older: OlderManifest[] = [];
+  let looked = 0;
+  run.onBeats(() => looked);
+  for (const { file } of dated) {
     const entries = entriesOf(file, input.name.processName);
-    return entries === undefined ? [] : [{ file, entries }];
-  });
+    if (entries !== undefined) older.push({ file, entries });
+    looked += 1;
+    // Each is read as a whole, and the host must hear that this process is alive.
+    await turn();
+  }
+  return older;
 }
 
 function entriesOf(file: string, processName: string): number | undefined {

@@ -1,5 +1,5 @@
 // File systems that hang, answer slowly, or vanish in the middle of a repair.
-import { writeFileSync } from 'node:fs';
+import { existsSync, linkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { placesOf } from '../../../plugins/symlinks/places/path-rules.ts';
@@ -12,6 +12,9 @@ import { until } from '../../support/until.ts';
 
 const ID = 'c'.repeat(32);
 const RULES = [{ from_prefix: '/old', to_prefix: '/new' }];
+const STALL_MS = 4_000;
+/** To list them takes longer than a silence may. */
+const SLOW_FOLDERS = 8;
 
 t.test('targets that do not answer count as existing, and the run goes on', ROOT_ONLY, async t => {
   const { dir, mount, end } = await mountLinks(t);
@@ -96,7 +99,7 @@ t.test(
   async t => {
     const { dir, mount, end } = await mountLinks(t);
     const open = () => {
-      const limits = { stallMs: 4_000, answerMs: 1_000 };
+      const limits = { stallMs: STALL_MS, answerMs: 1_000 };
       const processes = new TaskProcesses(placesOf(dir, [path.join(dir, 'product')]), limits);
       t.teardown(() => processes.close());
       return processes;
@@ -120,3 +123,54 @@ t.test(
     await until(() => !processes.hasAbandoned);
   },
 );
+
+t.test('to tidy many slow directories may take long', ROOT_ONLY, async t => {
+  const { dir, mount } = await mountLinks(t, { folders: SLOW_FOLDERS, delayMs: 100 });
+  const slow = Array.from({ length: SLOW_FOLDERS }, (_, folder) => path.join(mount, `d${folder}/l0`));
+  const temporary = `.slr-${ID.slice(0, 6)}000000`;
+  plant(dir, { restored: { [temporary]: { to: '/new' } }, repaired: { [temporary]: { to: '/new' } } });
+  const manifest = path.join(dir, 'manifest.json');
+  const entries = [...slow, path.join(dir, 'restored/x')].map(link => ({ link_path: link, target: '/old' }));
+  writeFileSync(manifest, JSON.stringify({ manifest_type: 'symlink_snapshot', entries }));
+  const journal = path.join(dir, 'undo.json');
+  const changes = [...slow, path.join(dir, 'repaired/x')].map(link => ({
+    link_path: link,
+    old_target: '/old',
+    new_target: '/new',
+  }));
+  const lines = changes.map(line => `${JSON.stringify(line)},\n`);
+  writeFileSync(`${journal}.partial`, `{"manifest_type":"symlink_repair",\n"changes": [\n${lines.join('')}`);
+  const tidy = async (task: 'tidy-restore' | 'recover', input: object) => {
+    const limits = { stallMs: STALL_MS, answerMs: 1_000 };
+    const processes = new TaskProcesses(placesOf(dir, [path.join(dir, 'product')]), limits);
+    t.teardown(() => processes.close());
+    await processes.run({ task, input, id: ID, signal: new AbortController().signal, writes: true });
+  };
+  await Promise.all([tidy('tidy-restore', { manifestPath: manifest }), tidy('recover', { journal })]);
+  t.notOk(found(path.join(dir, 'restored')).includes('.slr-'));
+  t.notOk(found(path.join(dir, 'repaired')).includes('.slr-'));
+  t.ok(existsSync(journal));
+});
+
+t.test('to look through many large manifests may take long', async t => {
+  const dir = linkDir(t);
+  const at = (day: number) => path.join(dir, `links-2026010${day}.json`);
+  // Read as a whole, although no element is an entry.
+  const text = JSON.stringify({ manifest_type: 'symlink_snapshot', entries: Array(1_000_000).fill(null) });
+  writeFileSync(at(1), text);
+  for (const day of [2, 3, 4, 5, 6, 7]) linkSync(at(1), at(day));
+  let signs = 0;
+  const input = {
+    name: { template: path.join(dir, 'links-{date}.json'), processName: 'Files' },
+    keep: 6,
+    manifest: at(7),
+    entries: 1_000_000,
+    errors: 0,
+    missingRoots: [],
+  };
+  const heard = (): void => {
+    signs += 1;
+  };
+  t.match(await taskResult('prune', input, { configDir: dir, id: ID, heard }), { pruned: [at(1)] });
+  t.ok(signs > 1, 'the host hears that it goes on');
+});
