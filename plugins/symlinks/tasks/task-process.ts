@@ -68,8 +68,9 @@ export class TaskProcesses {
     return child.run(call, this.#places, this.#limits);
   }
 
-  close(): void {
-    for (const child of this.#children) child.abandon();
+  /** Kills all children. Those that were asked to end in order have the time for that first. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#children].map(child => child.close()));
   }
 
   #abandoned(): TaskChild[] {
@@ -86,6 +87,8 @@ class TaskChild {
   readonly #process: ChildProcess;
   #receive: ((message: FromChild | 'gone') => void) | undefined;
   #idle: NodeJS.Timeout | undefined;
+  /** Resolves when the task that was asked to end in order has ended, or its time for that is over. */
+  #ending: Promise<unknown> = Promise.resolve();
   #isGone = false;
 
   constructor() {
@@ -93,6 +96,8 @@ class TaskChild {
     this.#process = spawn(process.execPath, [...memory, ...moduleArguments('../task-worker', import.meta.url)], {
       cwd: '/',
       env: helperEnvironment(),
+      // A process group of its own, because Ctrl-C in a terminal signals the whole group of the host.
+      detached: true,
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
     const gone = (): void => {
@@ -150,6 +155,7 @@ class TaskChild {
       if (stopMs > 0) {
         this.#send({ kind: 'stop' });
         stop = setTimeout(() => giveUp(signal.reason), stopMs);
+        this.#ending = outcome.catch(() => undefined);
       } else giveUp(signal.reason);
     };
     signal.addEventListener('abort', onAbort, { once: true });
@@ -170,6 +176,11 @@ class TaskChild {
       signal.removeEventListener('abort', onAbort);
     };
     return { outcome, end };
+  }
+
+  async close(): Promise<void> {
+    await this.#ending;
+    this.abandon();
   }
 
   /** Kills the child. A child that hangs in the kernel ends when its mount does. */

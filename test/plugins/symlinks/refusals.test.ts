@@ -38,7 +38,9 @@ t.test('a host and its links', async t => {
       port: await freePort(),
     },
   });
-  let host = await startStackwarden(configDir, port, { plugins: PLUGINS });
+  // In a process group of its own.
+  const begin = () => startStackwarden(configDir, port, { plugins: PLUGINS, within: ['setsid'] });
+  let host = await begin();
   t.teardown(() => host.child.kill('SIGKILL'));
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of any shape
   const call = async (place: string, body?: object): Promise<{ status: number; body: any }> => {
@@ -140,6 +142,26 @@ t.test('a host and its links', async t => {
     t.same(JSON.parse(lines[0] ?? ''), body.changes[0]);
   });
 
+  await t.test('an ordinary stop lets a run end in order', async t => {
+    const links = path.join(dir, 'library');
+    const before = JSON.stringify([...linksOf(links)]);
+    const undo = path.join(configDir, 'symlink-repair/repair-manifests/stopped.json');
+    const order = { rewrite_rules: RULES, roots: [links], dry_run: false, backup_path: undo, process_name: 'Files' };
+    const { body } = await call('/process/symlink-repair-async', order);
+    await until(() => existsSync(`${undo}.partial`), { intervalMs: 1 });
+    // As Ctrl-C in a terminal does.
+    process.kill(-(host.child.pid ?? 0), 'SIGINT');
+    t.match(await host.exited, { code: 0 });
+    t.notOk(existsSync(`${undo}.partial`));
+    const { changes } = JSON.parse(readFileSync(undo, 'utf8'));
+    t.ok(changes.length > 0 && changes.length < FOLDERS * LINKS, `it was cut off after ${changes.length} links`);
+    t.notOk([...linksOf(links).keys()].some(place => place.includes('.slr-')));
+    host = await begin();
+    t.match((await job(body.job_id)).body, { status: 'error', error: { code: 'interrupted' } });
+    t.match(await call('/process/symlink-manifest/restore', { manifest_path: undo, dry_run: false }), { status: 200 });
+    t.equal(JSON.stringify([...linksOf(links)]), before);
+  });
+
   await t.test('one run writes while others read, and a killed host loses no link', async t => {
     const links = path.join(dir, 'library');
     const before = JSON.stringify([...linksOf(links)]);
@@ -152,7 +174,7 @@ t.test('a host and its links', async t => {
     await until(() => existsSync(`${undo}.partial`), { intervalMs: 1 });
     host.child.kill('SIGKILL');
     await host.exited;
-    host = await startStackwarden(configDir, port, { plugins: PLUGINS });
+    host = await begin();
     const undone = await call('/process/symlink-manifest/restore', { manifest_path: undo, dry_run: false });
     const interrupted = (await job(body.job_id)).body;
     t.match(interrupted, { status: 'error', error: { code: 'interrupted', message: /items were processed/ } });
