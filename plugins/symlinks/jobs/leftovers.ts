@@ -7,6 +7,7 @@ import type { Host } from '#core';
 import { orAborted } from '#kit/abort';
 import { sendSignal } from '#kit/send-signal';
 import type { TaskProcesses } from '../tasks/task-process.ts';
+import { MendedJobs } from './mended-jobs.ts';
 import type { Recovery } from './operation.ts';
 
 const LOOK_MS = 100;
@@ -27,6 +28,7 @@ export interface CutOffJob {
 export class Leftovers {
   readonly #host: Host;
   readonly #processes: TaskProcesses;
+  readonly #mendedJobs: MendedJobs;
   #mended: Promise<void> = Promise.resolve();
   #setMended: () => void = () => undefined;
   isMended = true;
@@ -35,6 +37,7 @@ export class Leftovers {
   constructor(host: Host, processes: TaskProcesses) {
     this.#host = host;
     this.#processes = processes;
+    this.#mendedJobs = new MendedJobs(host);
     this.#begin();
   }
 
@@ -57,14 +60,21 @@ export class Leftovers {
     return { pid, start: (await startOf(pid)) ?? '' };
   }
 
-  /** Ends the children of interrupted jobs of earlier hosts, and mends what these jobs have left. */
+  /** Ends the children of jobs of earlier hosts, and mends what these jobs have left, unless that was done before. */
   async mend(jobs: readonly CutOffJob[]): Promise<void> {
-    for (const { checkpoint } of jobs) {
+    await this.#mendedJobs.load(new Set(jobs.map(({ id }) => id)));
+    const open = jobs.filter(({ id }) => !this.#mendedJobs.has(id));
+    for (const { checkpoint } of open) {
       const child = childSchema.safeParse(checkpoint);
       if (child.success) await this.#end(child.data);
     }
-    for (const job of jobs) await this.#recover(job);
+    for (const job of open) await this.#recover(job);
     this.#setMended();
+  }
+
+  /** Notes that a job has failed without leaving anything. */
+  noteNothingLeft({ id }: Pick<CutOffJob, 'id'>): Promise<void> {
+    return this.#mendedJobs.add(id);
   }
 
   /** Does the same for a job whose child gave no answer, after waiting until abandoned children are gone. */
@@ -75,13 +85,17 @@ export class Leftovers {
     this.#setMended();
   }
 
-  /** Runs the recovery of a job. A failure is logged, and what the job has left stays as it is. */
+  /**
+   * Runs the recovery of a job, which the next start repeats unless it was complete. A failure is logged, and what the
+   * job has left stays as it is.
+   */
   async #recover({ id, name, recovery }: CutOffJob): Promise<void> {
     const { signal, log } = this.#host;
     if (recovery === undefined || signal.aborted) return;
     const { task, input, place } = recovery;
     try {
-      await this.#processes.run({ task, input, id, signal, writes: true });
+      const isComplete = await this.#processes.run({ task, input, id, signal, writes: true });
+      if (isComplete === true) await this.#mendedJobs.add(id);
     } catch (error) {
       if (!signal.aborted) log.error(`what ${name} has left in ${place} could not be mended`, error);
     }

@@ -7,7 +7,10 @@ export type OperationName = 'symlink_repair' | 'symlink_manifest_backup' | 'syml
 /** The options of a request as they were checked; clients see them as `metadata` of the job. */
 export type OperationOptions = Readonly<Record<string, unknown>>;
 
-/** The task that mends what an interrupted run has left. */
+/**
+ * The task that mends what an interrupted run has left. Its result is false when it did not find the file that tells
+ * what that is, which may lie on a mount that is not there yet.
+ */
 export interface Recovery {
   readonly task: TaskName;
   readonly input: object;

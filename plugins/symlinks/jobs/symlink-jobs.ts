@@ -55,7 +55,8 @@ export class SymlinkJobs {
 
   /** Mends what interrupted and failed jobs have left. No job that writes begins before. */
   mend(): Promise<void> {
-    const ended = this.#writing.list({ active: false }).filter(({ startedAt }) => startedAt !== null);
+    // A job without a checkpoint has had no child.
+    const ended = this.#writing.list({ active: false }).filter(({ checkpoint }) => checkpoint !== null);
     const cutOff = ended.filter(({ state }) => state === 'interrupted');
     // The child of a failed job is gone, so its checkpoint is not needed.
     const failed = ended.filter(({ state }) => state === 'failed');
@@ -216,13 +217,21 @@ export class SymlinkJobs {
       return await this.#processes.run({ ...task, stopMs: STOP_MS, writes, began });
     } catch (error) {
       const isStalled = error instanceof Problem && error.code === 'stalled';
-      // A child that reports a Problem itself has ended in order and left nothing behind.
-      if (error instanceof Problem && !isStalled) throw error;
+      // A child that reports a Problem itself has ended in order.
+      if (error instanceof Problem && !isStalled) {
+        if (!isUnfinished(error)) await this.#leftovers.noteNothingLeft(run);
+        throw error;
+      }
       const mended = this.#leftovers.mendAfter(this.#cutOff(run, null));
       if (!isStalled) await mended;
       throw error;
     }
   }
+}
+
+/** Whether a child that ended in order may have left its journal as it was, for the next start. */
+function isUnfinished({ status, code }: Problem): boolean {
+  return status === 500 || code === 'unfinished';
 }
 
 function folded(name: string): string {

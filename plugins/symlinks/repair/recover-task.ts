@@ -15,9 +15,10 @@ export interface RecoverInput {
   readonly journal: string;
 }
 
-export async function recover({ journal: file }: RecoverInput, run: TaskRun): Promise<null> {
+/** Resolves with false when there is no journal. */
+export async function recover({ journal: file }: RecoverInput, run: TaskRun): Promise<boolean> {
   const journal = Journal.reopen(realPlace(rawOf(file)));
-  if (journal === undefined) return null;
+  if (journal === undefined) return false;
   let last: RawPath[] = [];
   for (const change of journal.changes()) {
     last.push(rawMember(change, 'link_path') ?? rawMember(change, 'target_path') ?? '');
@@ -32,5 +33,5 @@ export async function recover({ journal: file }: RecoverInput, run: TaskRun): Pr
     await turn();
   }
   journal.finish();
-  return null;
+  return true;
 }

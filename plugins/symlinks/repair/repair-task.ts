@@ -119,7 +119,7 @@ function end(journal: Journal, done: number, place: string): void {
       503,
       `${done} links were changed, moved or copied. What undoes it is in ${place}, whose end cannot be written: ` +
         `${errorText(error)}; once it can, start Stackwarden again, which makes a manifest of it.`,
-      { cause: error },
+      { cause: error, code: 'unfinished' },
     );
   }
 }

@@ -1,6 +1,7 @@
 // The task after an interrupted restore: removes its temporary links.
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
+import { Problem } from '#core';
 import { Manifest } from '../manifest/manifest-reader.ts';
 import { removeLeftLinks } from '../places/left-links.ts';
 import type { RawPath } from '../places/raw-path.ts';
@@ -11,8 +12,10 @@ export interface TidyInput {
   readonly manifestPath: string;
 }
 
-export async function tidyRestore({ manifestPath }: TidyInput, run: TaskRun): Promise<null> {
-  const manifest = Manifest.open(manifestPath);
+/** Resolves with false when there is no such manifest. */
+export async function tidyRestore({ manifestPath }: TidyInput, run: TaskRun): Promise<boolean> {
+  const manifest = openManifest(manifestPath);
+  if (manifest === undefined) return false;
   try {
     // The last directory by the index of the path in its item: links of one directory follow each other.
     const last: RawPath[] = [];
@@ -29,8 +32,17 @@ export async function tidyRestore({ manifestPath }: TidyInput, run: TaskRun): Pr
         await turn();
       }
     }
-    return null;
+    return true;
   } finally {
     manifest.close();
+  }
+}
+
+function openManifest(file: string): Manifest | undefined {
+  try {
+    return Manifest.open(file);
+  } catch (error) {
+    if (error instanceof Problem && error.status === 404) return undefined;
+    throw error;
   }
 }
