@@ -87,7 +87,11 @@ export class History implements MetricsHistory {
     if (before.file !== settings.file) this.#database = this.#open(settings);
     this.#settings = settings;
     if (before.intervalMs !== settings.intervalMs) this.#recorder.reschedule();
-    if (last !== this.#database) await last.close();
+    if (last !== this.#database) {
+      await last.close();
+      // Not awaited either; see below.
+      void this.#catchUp();
+    }
     if (before.maxAgeDays === settings.maxAgeDays && before.maxBytes === settings.maxBytes) return;
     // Not awaited, so that other plugins do not wait with their part of the change.
     void this.#maintain().catch(error => {
@@ -275,6 +279,8 @@ export class History implements MetricsHistory {
     const { maxBytes } = this.#settings;
     const limits = { maxAgeDays: this.#ownAgeDays(), maxBytes, now: provenNowMs() / MS_PER_S };
     while (!this.#host.signal.aborted && (await whenUnlocked(() => this.#database.call('maintain', limits))));
+    // Those that could not be read at the start.
+    await this.#readUnread();
   }
 
   /** The age limit of the own file; it may be shorter while another store holds the samples. */
@@ -284,17 +290,27 @@ export class History implements MetricsHistory {
     return local === undefined ? maxAgeDays : Math.min(local, maxAgeDays ?? local);
   }
 
+  /** Imports an earlier program's files, and reads the numbers of the samples that it kept in the own file. */
   async #catchUp(): Promise<void> {
-    try {
-      if (this.#settings.importLines) {
-        const { completed, files, samples, skipped } = await this.import(false);
-        if (files > 0 && !completed)
-          this.#host.log.warn(`${samples} samples of ${files} files were imported, ${skipped} lines were not`);
-      }
-      while (!this.#host.signal.aborted && (await whenUnlocked(() => this.#database.call('readUnread', undefined))));
-    } catch (error) {
-      if (!this.#host.signal.aborted) this.#host.log.error('what an earlier program kept cannot be read', error);
-    }
+    const database = this.#database;
+    const tell = (what: string) => (error: unknown) => {
+      // Another file was chosen meanwhile, or the plugin is being stopped.
+      if (database !== this.#database || this.#host.signal.aborted) return;
+      this.#host.log.error(`${what} cannot be read`, error);
+    };
+    const { importLines: imports, linesDirectory, file } = this.#settings;
+    if (imports) await this.#importOnce().catch(tell(`what an earlier program kept in ${linesDirectory}`));
+    await this.#readUnread().catch(tell(`what an earlier program kept in ${file}`));
+  }
+
+  async #importOnce(): Promise<void> {
+    const { completed, files, samples, skipped } = await this.import(false);
+    if (files > 0 && !completed)
+      this.#host.log.warn(`${samples} samples of ${files} files were imported, ${skipped} lines were not`);
+  }
+
+  async #readUnread(): Promise<void> {
+    while (!this.#host.signal.aborted && (await whenUnlocked(() => this.#database.call('readUnread', undefined))));
   }
 
   /** The first chart after a start takes several times as long as the others, unless it was made once before. */

@@ -1,5 +1,5 @@
 // Databases of the metrics history in memory, samples for them, and queries.
-import { gunzipSync } from 'node:zlib';
+import { deflateSync, gunzipSync } from 'node:zlib';
 import Database from 'better-sqlite3';
 import t from 'tap';
 import type { SqliteDatabase } from '../../core/contract/database.ts';
@@ -19,6 +19,26 @@ export const EMPTY = migrated().serialize();
 /** Opens a copy of a database. The statements have nothing cached for it. */
 export function open(content = EMPTY): SqliteDatabase {
   return new Database(content) as unknown as SqliteDatabase;
+}
+
+/** The tables of an earlier program. */
+export const EARLIER_TABLES = `
+  CREATE TABLE metrics_snapshots (timestamp REAL PRIMARY KEY, payload BLOB NOT NULL, raw_size INTEGER NOT NULL, stored_size INTEGER NOT NULL, created_at REAL NOT NULL);
+  CREATE TABLE metrics_metadata (key TEXT PRIMARY KEY, value TEXT NOT NULL);`;
+
+/** Makes a file of an earlier program with samples of the last hour, whose processor load is from 0 to 99 percent. */
+export function makeEarlierFile(file: string): void {
+  const db = new Database(file);
+  db.exec(EARLIER_TABLES);
+  const insert = db.prepare('INSERT INTO metrics_snapshots VALUES (?, ?, ?, ?, 0)');
+  const newest = Math.floor(Date.now() / 1_000) - START;
+  for (let cpu = 0; cpu < 100; cpu += 1) {
+    const made = sample({ at: newest - 5 * cpu, cpu });
+    const text = JSON.stringify(made);
+    const payload = deflateSync(text);
+    insert.run(made.timestamp, payload, text.length, payload.length);
+  }
+  db.close();
 }
 
 export function contentOf(db: SqliteDatabase): Buffer {

@@ -6,7 +6,17 @@ import type { SqliteDatabase } from '../../../core/contract/database.ts';
 import { textOfPiece } from '../../../plugins/metrics-history/codec/gzip-pieces.ts';
 import * as statements from '../../../plugins/metrics-history/history-statements.ts';
 import { parseSample } from '../../../plugins/metrics-history/store/samples.ts';
-import { audit, type Body, chart, deepSample, open, START, sample, write } from '../../support/history-database.ts';
+import {
+  audit,
+  type Body,
+  chart,
+  deepSample,
+  EARLIER_TABLES,
+  open,
+  START,
+  sample,
+  write,
+} from '../../support/history-database.ts';
 
 t.test('lines of an earlier program are imported once', async t => {
   const db = open();
@@ -56,9 +66,7 @@ t.test('times of lines are numbers or dates of ISO 8601', t => {
 
 t.test('a file of an earlier program is used as it is', async t => {
   const db = new Database(':memory:') as unknown as SqliteDatabase;
-  db.exec(`CREATE TABLE metrics_snapshots (timestamp REAL PRIMARY KEY, payload BLOB NOT NULL, raw_size INTEGER NOT NULL, stored_size INTEGER NOT NULL, created_at REAL NOT NULL);
-    CREATE TABLE metrics_metadata (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-    INSERT INTO metrics_metadata VALUES ('jsonl_migration_v1', 'complete')`);
+  db.exec(`${EARLIER_TABLES} INSERT INTO metrics_metadata VALUES ('jsonl_migration_v1', 'complete')`);
   const insert = db.prepare('INSERT INTO metrics_snapshots VALUES (?, ?, ?, ?, 0)');
   for (let index = 0; index < 450; index += 1) {
     const text = JSON.stringify(sample({ at: index * 5, cpu: index % 100 }));
