@@ -11,6 +11,9 @@ import { readMounts } from '#kit/mountinfo';
 import { isSystemPath, realPlaceOf } from '#kit/system-paths';
 import { copyContent, removeTree } from './trees.ts';
 
+/** How the names of directories end that are to be renamed or removed, so that none is taken for a user's. */
+const RANDOM_END = /^[0-9a-f]{8}$/;
+
 export interface LinkTarget {
   /** The common data directory. */
   readonly root: string;
@@ -72,9 +75,15 @@ export class DataLinks {
     const from = await GuardedDirectory.open(path.dirname(folder), {});
     try {
       const entry = await from.stat(path.basename(folder));
-      if (entry !== null && !entry.isDirectory()) return;
+      const isLinked = entry?.isSymbolicLink() === true && (await realPlaceOf(folder)) === (await realPlaceOf(target));
+      if (entry !== null && !entry.isDirectory() && !isLinked) return;
       // Asked in a child first, because the mount may be dead.
       const isFree = (await listNames(target)).length === 0;
+      if (isLinked) {
+        // What was moved may be the only copy when the mount is another one now.
+        if (!isFree) await this.#removeMoved(from, path.basename(folder));
+        return;
+      }
       const to = await GuardedDirectory.open(path.dirname(target), {});
       try {
         const names = { folder: path.basename(folder), target: path.basename(target) };
@@ -96,6 +105,7 @@ export class DataLinks {
       (await to.enter(target, { owner })).close();
       if (content !== null) await from.removeDirectory(folder);
       await from.link(folder, path.join(to.path, target));
+      if (content === null && !isFree) await this.#removeMoved(from, folder);
     } else if (isFree) await this.#move(move, content);
     else {
       const places = `${path.join(from.path, folder)} and ${path.join(to.path, target)}`;
@@ -109,8 +119,8 @@ export class DataLinks {
    */
   async #move({ from, folder, to, target, owner, signal }: Move, content: GuardedDirectory): Promise<void> {
     const prefix = `.incoming-${target}-`;
-    for (const leftover of await to.names()) if (leftover.startsWith(prefix)) await removeTree(to, leftover);
-    const [incoming, moved] = [`${prefix}${randomBytes(4).toString('hex')}`, `${folder}.moved`];
+    for (const leftover of madeNames(prefix, await to.names())) await removeTree(to, leftover);
+    const [incoming, moved] = [madeName(prefix), madeName(movedPrefix(folder))];
     try {
       const copy = await to.enter(incoming, { mode: 0o700, owner });
       try {
@@ -132,13 +142,40 @@ export class DataLinks {
         await to.rename(target, incoming);
         throw error;
       }
-      await from.sync();
-      await removeTree(from, moved);
     } finally {
       await removeTree(to, incoming);
     }
     this.#log.info(
       `${path.join(from.path, folder)} was moved to ${path.join(to.path, target)}, where it outlives a container`,
     );
+    await this.#removeMoved(from, folder);
   }
+
+  /** Removes what is left of a folder whose data is in the target. A failure is logged; the next start tries again. */
+  async #removeMoved(from: GuardedDirectory, folder: string): Promise<void> {
+    for (const name of madeNames(movedPrefix(folder), await from.names())) {
+      try {
+        // The link must be on the disk before.
+        await from.sync();
+        await removeTree(from, name);
+      } catch (error) {
+        const rest = path.join(from.path, name);
+        this.#log.warn(`${folder} was moved, but ${rest}, which is left of it, cannot be removed; remove it`, error);
+      }
+    }
+  }
+}
+
+/** How the names begin under which a folder waits for its removal. */
+function movedPrefix(folder: string): string {
+  return `.moved-${folder}-`;
+}
+
+function madeName(prefix: string): string {
+  return prefix + randomBytes(4).toString('hex');
+}
+
+/** Those of the names that `madeName` may have made with the prefix. */
+function madeNames(prefix: string, names: readonly string[]): string[] {
+  return names.filter(name => name.startsWith(prefix) && RANDOM_END.test(name.slice(prefix.length)));
 }

@@ -1,8 +1,8 @@
 // Folders of services in a data directory that is a mount of its own: they are linked, moved once, and never mixed or
 // lost.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { lstat, mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, readlink, rmdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
@@ -16,6 +16,14 @@ const FOLDERS = ['fresh', 'bare', 'full', 'torn', 'mine', 'elsewhere', 'held'];
 function mountMemory(t: Test, place: string): void {
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'none', place]);
   t.teardown(() => execFileSync('umount', [place]));
+}
+
+/** Whether files can be made immutable here. */
+function canLock(t: Pick<Test, 'testdir' | 'teardown'>): boolean {
+  const file = path.join(testDir(t, { file: '' }), 'file');
+  if (spawnSync('chattr', ['+i', file]).status !== 0) return false;
+  execFileSync('chattr', ['-i', file]);
+  return true;
 }
 
 /**
@@ -89,6 +97,49 @@ t.test('folders are moved to a data directory that is a mount, and linked', { sk
   t.match(chunk, /held was not moved to .*No space left/s);
   await app.post('/process/restart-service', { process_name: 'full' });
   t.equal(await readFile(path.join(folders, 'full/a.db'), 'utf8'), 'data', 'and a restart finds it there');
+});
+
+t.test('what a killed host has left of moved folders is removed', { skip }, async t => {
+  const { app, folders, data } = await open(t, ['data']);
+  for (const name of ['bare', 'fresh', 'full', 'mine']) {
+    await mkdir(path.join(folders, `.moved-${name}-0123abcd/sub`), { recursive: true });
+    if (name !== 'full') await mkdir(path.join(data, `${name}_data`));
+  }
+  t.comment('the link had been made');
+  await rmdir(path.join(folders, 'bare'));
+  await symlink(path.join(data, 'bare_data'), path.join(folders, 'bare'));
+  await writeFile(path.join(data, 'bare_data/a.db'), 'data');
+  t.comment('it had not');
+  await writeFile(path.join(data, 'fresh_data/a.db'), 'data');
+  t.comment('another data directory was mounted since');
+  await symlink(path.join(data, 'mine_data'), path.join(folders, 'mine'));
+  await mkdir(path.join(folders, 'bare.moved'));
+  await mkdir(path.join(folders, '.moved-bare-and-0123abcd'));
+  for (const name of ['bare', 'fresh', 'full', 'mine']) t.equal((await start(app, name)).status, 200, name);
+  t.same(
+    (await readdir(folders)).filter(name => name.includes('moved')).sort(),
+    ['.moved-bare-and-0123abcd', '.moved-mine-0123abcd', 'bare.moved'],
+    'neither the only copy nor what others have made',
+  );
+  for (const name of ['bare', 'fresh']) t.equal(await readFile(path.join(folders, name, 'a.db'), 'utf8'), 'data', name);
+  t.equal(await readFile(path.join(folders, 'full/a.db'), 'utf8'), 'data');
+});
+
+t.test('a moved folder that cannot be removed is told as moved', { skip: skip || !canLock(t) }, async t => {
+  const { app, folders, data } = await open(t, ['data']);
+  const unlock = () => execFileSync('find', [folders, '-name', 'b', '-exec', 'chattr', '-i', '{}', '+']);
+  t.teardown(unlock);
+  execFileSync('chattr', ['+i', path.join(folders, 'full/sub/b')]);
+  t.equal((await start(app, 'full')).status, 200);
+  t.equal(await readlink(path.join(folders, 'full')), path.join(data, 'full_data'));
+  const left = async () => (await readdir(folders)).find(name => name.startsWith('.moved-full-'));
+  const { chunk } = (await app.get('/logs?process_name=DUMB')).body;
+  t.match(chunk, `${path.join(folders, (await left()) ?? 'none')}, which is left of it, cannot be removed`);
+  t.match(chunk, /full was moved to /);
+  t.notMatch(chunk, 'was not moved');
+  unlock();
+  await app.post('/process/restart-service', { process_name: 'full' });
+  t.equal(await left(), undefined, 'the next start tries again');
 });
 
 t.test('a moved folder survives a loss of power', DISK_ONLY, async t => {
