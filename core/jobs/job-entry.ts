@@ -16,6 +16,8 @@ export interface EntryListeners {
 export class JobEntry {
   readonly abort = new AbortController();
   readonly ended: Promise<unknown>;
+  /** The first record of the job; rejects when it cannot be written, and the job is not started. */
+  recorded: Promise<void> = Promise.resolve();
   resolve!: (result: unknown) => void;
   reject!: (error: unknown) => void;
   stopReason: StopReason | undefined;

@@ -179,7 +179,7 @@ export class JobQueue implements Jobs {
   async #enter(key: string, input: unknown, request: JobRequest): Promise<JobEntry> {
     refuseMisspelt(Object.keys(request), REQUEST_MEMBERS, `the request of a job '${this.#options.name}'`);
     const { queue = true } = request;
-    const { kind, name, owner, records } = this.#options;
+    const { kind, name, owner } = this.#options;
     if (owner.signal.aborted) throw new Problem(503, `${name} is not available: ${owner.plugin} is being withdrawn`);
     if (typeof key !== 'string' || key === '' || key.length > MAX_KEY_LENGTH) {
       throw new TypeError(`the key of a job of ${name} is no text of 1 to ${MAX_KEY_LENGTH} characters`);
@@ -189,11 +189,25 @@ export class JobQueue implements Jobs {
     const active = [...this.#active()];
     const same = active.find(entry => entry.job.key === key);
     if (same !== undefined) {
-      if (kind.duplicate !== 'refuse') return same;
-      throw new Problem(409, `${name} of ${key} is ${same.job.state}; wait for its end or cancel it`);
+      if (kind.duplicate === 'refuse')
+        throw new Problem(409, `${name} of ${key} is ${same.job.state}; wait for its end or cancel it`);
+      await same.recorded;
+      return same;
     }
     this.#refuseCrowd(active, queue);
     const entry = this.#add(newJob(name, key, parsed));
+    entry.recorded = this.#record(entry);
+    await entry.recorded;
+    this.#tell(entry.job);
+    if (entry.hasEnded) return entry;
+    this.#waiting.push(entry);
+    this.#fill();
+    return entry;
+  }
+
+  /** Writes the first record of a job. Forgets the job and throws a Problem when that fails. */
+  async #record(entry: JobEntry): Promise<void> {
+    const { records, name } = this.#options;
     try {
       await records?.write(() => entry.job);
     } catch (cause) {
@@ -204,11 +218,6 @@ export class JobQueue implements Jobs {
       entry.reject(problem);
       throw problem;
     }
-    this.#tell(entry.job);
-    if (entry.hasEnded) return entry;
-    this.#waiting.push(entry);
-    this.#fill();
-    return entry;
   }
 
   /** Throws a Problem when a new job would have to wait, but may not wait or too many others wait. */
