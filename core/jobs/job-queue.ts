@@ -164,9 +164,9 @@ export class JobQueue implements Jobs {
     await this.#recorder.close();
   }
 
-  /** Resolves when the work that `close` did not wait for has ended; undefined when there is none. */
-  leftBehind(): Promise<unknown> | undefined {
-    return this.#working.size === 0 ? undefined : Promise.all(this.#working.values());
+  /** Resolves when the present work has ended, however long that takes. */
+  working(): Promise<unknown> {
+    return Promise.all(this.#working.values());
   }
 
   /** Done for the first job only, because a start of the host opens all kinds, and to look through a schema takes long. */

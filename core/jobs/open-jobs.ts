@@ -70,13 +70,14 @@ export function openJobs<Input extends z.ZodType, Result>(
     },
     resume: () => void queue.resume(found),
     async close() {
-      await queue.close();
-      const left = queue.leftBehind();
-      if (left === undefined) return;
+      const closed = queue.close();
+      // Known before anything is waited for: after its deadline a disposer goes on, but the plugin is set up again.
+      const left = Promise.allSettled([leftBehind.get(place), queue.working(), closed]);
       leftBehind.set(place, left);
-      void left.finally(() => {
+      void left.then(() => {
         if (leftBehind.get(place) === left) leftBehind.delete(place);
       });
+      await closed;
     },
   };
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Test } from 'tap';
 import type { Job, Jobs } from '../../core/contract/job.ts';
 import { testDir } from './directory.ts';
-import { startHost } from './host.ts';
+import { startHost, type TestHostOptions } from './host.ts';
 import { until } from './until.ts';
 
 export interface Desk {
@@ -36,12 +36,17 @@ export default { name: 'worker', host: '^1', config: zod => { z = zod; return z.
   })
 } }`;
 
-export async function work(t: Test, kind = '', configDir = testDir(t)) {
+export async function work(
+  t: Test,
+  kind = '',
+  configDir = testDir(t),
+  options: Pick<TestHostOptions, 'deadlines'> = {},
+) {
   const desk: Desk = { jobs: undefined as never, finish: () => undefined, begun: [], deaf: new Set() };
   desks.set(t.name, desk);
   await mkdir(path.join(configDir, 'plugins', 'worker'), { recursive: true });
   await writeFile(path.join(configDir, 'plugins', 'worker', 'index.js'), source(t.name, kind));
-  const app = await startHost({ configDir, config: {}, plugins: ['worker'] });
+  const app = await startHost({ configDir, config: {}, plugins: ['worker'], ...options });
   t.teardown(() => app.stop());
   const report = () => app.host.plugins().find(plugin => plugin.name === 'worker');
   return { desk, app, configDir, report, directory: path.join(configDir, 'jobs', 'worker', 'work') };

@@ -301,6 +301,22 @@ t.test('a reload waits for work that ignores its signal', async t => {
   t.match(desk.jobs.get(id), { state: 'running' });
 });
 
+t.test('a reload that no longer waits for the end of the jobs runs none beside the work that goes on', async t => {
+  const deadlines = { importMs: 60_000, setupMs: 60_000, disposeMs: 200 };
+  const { desk, app } = await work(t, 'keep: { records: 9 },', testDir(t), { deadlines });
+  desk.deaf.add('a');
+  await begin(desk, 'a');
+  const { finish, jobs: before } = desk;
+  const file = path.join(app.configDir, 'plugins', 'worker', 'index.js');
+  await writeFile(file, `${await readFile(file, 'utf8')}\n// changed`);
+  await until(() => desk.jobs !== before, { what: 'the next load of the plugin' });
+  t.match(await desk.jobs.start('b'), { state: 'queued' });
+  t.same(desk.begun, ['a']);
+  finish('a');
+  await until(() => desk.begun.length === 2);
+  t.same(desk.begun, ['a', 'b'], 'the next begins when it has ended');
+});
+
 t.test('a job survives the SIGKILL of its host', async t => {
   const configDir = testDir(t);
   const port = await writeConfig(configDir);
