@@ -107,9 +107,10 @@ export class MainFile {
     if (readOnly) return;
     await removeTemporaryFiles(found.file);
     if (this.state !== 'valid') return;
-    this.#backup = keepBackup(found.file, found.text).catch((error: unknown) =>
-      log.warn(`no backup of ${found.file} could be made`, error),
-    );
+    this.#backup = keepBackup(found.file, found.text).catch((error: unknown) => {
+      if (error instanceof UnsyncedProblem) log.warn(error.message);
+      else log.warn(`no backup of ${found.file} could be made`, error);
+    });
   }
 
   /** Resolves when the copy of what was read at the start is made. */
@@ -222,13 +223,18 @@ export class MainFile {
 
   /** Replaces the file, and keeps the text `before` as a backup if it is given. Returns warnings. */
   async #store(text: string, before: string | undefined): Promise<string[]> {
+    const warnings: string[] = [];
+    const warnUnsynced = (error: unknown): void => {
+      if (!(error instanceof UnsyncedProblem)) throw error;
+      warnings.push(error.message);
+    };
     try {
       await this.#backup;
-      if (before !== undefined) await keepBackup(this.#path, before);
-      await writeFileAtomic(this.#path, text, { mode: 0o600, verify: () => this.#requireUnchanged() });
-      return [];
+      if (before !== undefined) await keepBackup(this.#path, before).catch(warnUnsynced);
+      const how = { mode: 0o600, verify: () => this.#requireUnchanged() };
+      await writeFileAtomic(this.#path, text, how).catch(warnUnsynced);
+      return warnings;
     } catch (error) {
-      if (error instanceof UnsyncedProblem) return [error.message];
       if (error instanceof OutdatedProblem) throw error;
       const reason = WRITE_FAULTS[(error as NodeJS.ErrnoException).code ?? ''] ?? reasonText(error);
       throw new Problem(503, `${this.#path} cannot be saved (${reason}); nothing was changed`, { cause: error });

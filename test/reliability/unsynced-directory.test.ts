@@ -1,6 +1,6 @@
 // A disk that cannot sync a directory after a file in it was replaced: the new content is there for everybody, so no
 // answer may say that nothing was changed.
-import { open, readdir, readFile } from 'node:fs/promises';
+import { open, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { testDir } from '../support/directory.ts';
@@ -74,4 +74,23 @@ t.test('an answer tells what the files hold', async t => {
   const { users } = JSON.parse(await readFile(path.join(configDir, 'users.json'), 'utf8'));
   t.match(users, [{ username: 'ann' }]);
   t.equal((await app.post('/auth/login', { username: 'ann', password: 'correct horse' })).status, 200);
+});
+
+t.test('a file that must be laid out anew holds the change, and its copy what it was', async t => {
+  const text = 'dumb:\n    log_level: !!str &level INFO\n    gateway: { enabled: false }\n';
+  const configDir = testDir(t, { 'stackwarden.yaml': text });
+  const app = await startHost({ configDir, plugins: ['config'] });
+  t.teardown(() => app.stop());
+  const file = path.join(configDir, 'stackwarden.yaml');
+  const before = `# as it was\n${text}`;
+  await writeFile(file, before);
+  await breakDirectories(t);
+  const unsynced = (name: string) =>
+    `${name} is written, but a loss of power may take that back (i/o error); see to its disk`;
+  t.match(await app.post('/config', { updates: { dumb: { log_level: 'DEBUG' } } }), {
+    status: 200,
+    body: { persisted: true, warnings: [unsynced(`${file}.bak`), unsynced(file), /was laid out anew/] },
+  });
+  t.match(await readFile(file, 'utf8'), /log_level: .*DEBUG/);
+  t.equal(await readFile(`${file}.bak`, 'utf8'), before);
 });
