@@ -23,6 +23,8 @@ import {
 import { readRegular } from './regular-file.ts';
 
 const [FIRST_FILE = ''] = FILE_NAMES;
+/** What is written for a configuration without members. */
+const EMPTY = '{}\n';
 const WRITE_FAULTS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full, or has no inode left',
   EDQUOT: 'the disk quota is used up',
@@ -93,7 +95,7 @@ export class MainFile {
     let found = await findConfigFile(configDir);
     if (found === null && !readOnly) {
       const how = { mode: 0o600, durable: false, verify: () => this.#requireUnchanged() };
-      await writeFileAtomic(this.#path, '{}\n', how);
+      await writeFileAtomic(this.#path, EMPTY, how);
       found = await readConfigText(this.#path);
     }
     if (found === null) return;
@@ -132,7 +134,6 @@ export class MainFile {
         throw new Problem(503, `the configuration cannot be read (${reason}); nothing was changed`, { cause: error });
       }
       this.#isGone = true;
-      if (this.state !== 'valid') await this.#forgetBroken();
       return false;
     }
     this.#isGone = false;
@@ -196,8 +197,11 @@ export class MainFile {
   async write(edits: readonly ConfigEdit[], value: ConfigObject): Promise<string[]> {
     const isGone = this.#isGone;
     if (edits.length === 0 && !isGone) return [];
-    const before = this.#text ?? '';
-    const { text, isLaidOutAnew } = await editTextAside(before, formatOf(this.#path), edits);
+    const before = this.state === 'valid' ? (this.#text ?? '') : await this.#textOfValue();
+    const edited = await editTextAside(before, formatOf(this.#path), edits);
+    const { isLaidOutAnew } = edited;
+    // YAML without members is an empty text, which the next start would refuse.
+    const text = edited.text || EMPTY;
     if (text.length > MAX_CHARACTERS) {
       throw new Problem(
         413,
@@ -209,6 +213,8 @@ export class MainFile {
       warnings.push(...(await this.#store(text, isLaidOutAnew ? before : undefined)));
       this.#text = text;
       this.#isGone = false;
+      // One that could not be used was removed before.
+      this.#accept();
     }
     this.value = value;
     if (isGone) warnings.push(`${this.#path} had vanished; it was written again whole, as it was last known`);
@@ -251,12 +257,18 @@ export class MainFile {
     if (found !== undefined && (this.#isGone || found.text !== this.#text)) throw new OutdatedProblem(this.#path);
   }
 
-  /** Makes a text of the value in memory, after a file that could not be used was removed. */
-  async #forgetBroken(): Promise<void> {
+  /** A text of the value in memory, for the place of a file that could not be used and was removed. */
+  async #textOfValue(): Promise<string> {
     const edits = Object.entries(this.value).map(([key, value]) => ({ path: [key], value }));
-    this.#text = (await editTextAside('', formatOf(this.#path), edits)).text;
+    return (await editTextAside('', formatOf(this.#path), edits)).text;
+  }
+
+  /** The file is in use. */
+  #accept(): void {
     this.state = 'valid';
     this.reason = null;
+    this.#refused = undefined;
+    this.#toldFault = undefined;
   }
 
   #tellRefusal(reason: string): void {
@@ -274,10 +286,7 @@ export class MainFile {
   #use({ text }: ConfigText, value: ConfigObject): void {
     this.#text = text;
     this.value = value;
-    this.state = 'valid';
-    this.reason = null;
-    this.#refused = undefined;
-    this.#toldFault = undefined;
+    this.#accept();
   }
 
   /** The parsed value, or the reason why it cannot be used. */

@@ -22,7 +22,7 @@ import type { Announcements, Cause } from './announcements.ts';
 import { tellsRelation } from './block-marks.ts';
 import type { CurrentConfig, Effective, Layered } from './current.ts';
 import { keyOf, type Misfit } from './fit.ts';
-import { type ConfigPath, changedPaths, dotted, placeOf } from './layers.ts';
+import { type ConfigEdit, type ConfigPath, changedPaths, dotted, placeOf } from './layers.ts';
 import { MAX_CHARACTERS } from './load.ts';
 import type { MainFile } from './main-file.ts';
 import { keptProblem } from './problems.ts';
@@ -150,10 +150,7 @@ export class Updates {
     refuseNewMisfits(effective, plan.next);
     const warnings = [...plan.warnings, ...maskWarnings(updates, after, block)];
     await this.#checked({ before, after, processName: block?.processName, persist, warnings });
-    if (update.mayRemove !== true) {
-      if (block === undefined) this.#edits.refuseLosses(edits, before, blocks);
-      else this.#edits.refuseReplacedLosses(edits, blocks);
-    }
+    if (update.mayRemove !== true) this.#refuseLosses(edits, effective, block);
     if (update.byAnybody === true) {
       const isMending = (path: ConfigPath) => this.#edits.isStandIn(path);
       refuseWithoutLogin({ paths: changedPaths(before, after), after, blocks, place, file: file.path, isMending });
@@ -164,7 +161,8 @@ export class Updates {
       const result = { persisted: false, changed: [], overridden: [], restartRequired: [], warnings, revision };
       return { result, announced: Promise.resolve() };
     }
-    warnings.push(...(await file.write(plan.written, plan.stored)));
+    const { state } = file;
+    if (persist) warnings.push(...(await file.write(plan.written, plan.stored)));
     current.overlay = plan.overlay;
 
     const { root, revision } = current.effective();
@@ -176,7 +174,7 @@ export class Updates {
     });
     warnings.push(...new Set(unread));
     const changed = changedPaths(before, root);
-    const isToldOf = changed.length > 0 || !hasSameProblems(effective, current.effective());
+    const isToldOf = changed.length > 0 || file.state !== state || !hasSameProblems(effective, current.effective());
     const paths = changed.map(dotted);
     const isLaunched = launchedAnew(blocks);
     const persisted = plan.isPersisted;
@@ -194,6 +192,11 @@ export class Updates {
       revision,
     };
     return { result, announced };
+  }
+
+  #refuseLosses(edits: readonly ConfigEdit[], { root, blocks }: Effective, block: NamedBlock | undefined): void {
+    if (block === undefined) this.#edits.refuseLosses(edits, root, blocks);
+    else this.#edits.refuseReplacedLosses(edits, blocks);
   }
 
   /** Whether the key tells how the block relates to other services. */
