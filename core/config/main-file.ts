@@ -80,6 +80,11 @@ export class MainFile {
     return this.state === 'valid' ? (this.#toldFault ?? this.#refused?.reason ?? null) : null;
   }
 
+  /** Whether the file could not be read at the last look, and must be looked at again even if it stays the same. */
+  get isUnread(): boolean {
+    return this.#toldFault !== undefined;
+  }
+
   /** What is wrong with the file itself, one line each. */
   problems(): readonly string[] {
     const name = path.basename(this.#path);
@@ -102,8 +107,7 @@ export class MainFile {
     this.#unread = await findUnreadFiles(found.file);
     this.#path = found.file;
     this.#text = found.text;
-    // Parsed in this thread: no client is served yet, and another thread would take its time to start.
-    const value = await this.#usableValue(found, async ({ text, file, format }) => parseConfig(text, file, format));
+    const value = await this.#usableValue(found, parseHere);
     if (typeof value === 'string') await this.#recover(found, value);
     else this.value = value;
     if (readOnly) return;
@@ -126,8 +130,12 @@ export class MainFile {
    */
   async takeOverOutsideChanges(): Promise<boolean> {
     let found: ConfigText;
+    let value: ConfigObject | string;
     try {
       found = await readConfigText(this.#path);
+      this.#isGone = false;
+      if (found.text === this.#text && this.state === 'valid') return false;
+      value = await this.#usableValue(found);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
         const reason = reasonText(error);
@@ -136,9 +144,6 @@ export class MainFile {
       this.#isGone = true;
       return false;
     }
-    this.#isGone = false;
-    if (found.text === this.#text && this.state === 'valid') return false;
-    const value = await this.#usableValue(found);
     if (typeof value === 'string') {
       throw new Problem(409, `the configuration on disk is not valid (${value}); mend it first, nothing was changed`);
     }
@@ -149,13 +154,22 @@ export class MainFile {
   /**
    * Reads the file after it was changed from outside, or, with `isAsked`, on request. True when there is a new value.
    */
-  async reread({ isAsked }: { readonly isAsked: boolean }): Promise<boolean> {
-    const found = await readConfigText(this.#path).catch((error: NodeJS.ErrnoException) =>
-      error.code === 'ENOENT' ? null : reasonText(error),
-    );
-    this.#tellFault(typeof found === 'string' ? found : undefined, isAsked);
-    if (typeof found === 'string') return false;
-    if (found === null) {
+  async reread(how: { readonly isAsked: boolean }): Promise<boolean> {
+    try {
+      const isNew = await this.#reread(how);
+      this.#toldFault = undefined;
+      return isNew;
+    } catch (error) {
+      this.#tellFault(reasonText(error), how);
+      return false;
+    }
+  }
+
+  async #reread({ isAsked }: { readonly isAsked: boolean }): Promise<boolean> {
+    const found = await readConfigText(this.#path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+    if (found === undefined) {
       this.#refused = undefined;
       // Not told unasked, because editors that replace the file take it away for a moment.
       if (isAsked)
@@ -183,8 +197,8 @@ export class MainFile {
   }
 
   /** Reports a file that cannot be read: once for as long as the fault stays the same, and on request. */
-  #tellFault(fault: string | undefined, isAsked: boolean): void {
-    if (fault !== undefined && (isAsked || fault !== this.#toldFault))
+  #tellFault(fault: string, { isAsked }: { readonly isAsked: boolean }): void {
+    if (isAsked || fault !== this.#toldFault)
       this.#options.log.error(`the configuration file cannot be read any more, and nothing is saved: ${fault}`);
     this.#toldFault = fault;
   }
@@ -289,12 +303,16 @@ export class MainFile {
     this.#accept();
   }
 
-  /** The parsed value, or the reason why it cannot be used. */
+  /**
+   * The parsed value, or the reason why it cannot be used. Throws a Problem 503 when the thread for texts has no turn,
+   * or ends, because that says nothing about the file.
+   */
   async #usableValue(found: ConfigText, parse = parseConfigAside): Promise<ConfigObject | string> {
     try {
       requireUtf8(found);
       return await parse(found);
     } catch (error) {
+      if (error instanceof Problem && error.status === 503) throw error;
       return (error as Error).message;
     }
   }
@@ -306,7 +324,8 @@ export class MainFile {
     for (const suffix of BACKUPS) {
       const bytes = await readRegular(found.file + suffix).catch(() => null);
       const text = bytes?.toString('utf8');
-      const backup = text === undefined ? 'absent' : await this.#usableValue({ ...found, text, isUtf8: true });
+      const backup =
+        text === undefined ? 'absent' : await this.#usableValue({ ...found, text, isUtf8: true }, parseHere);
       if (typeof backup === 'string') continue;
       const name = `${path.basename(found.file)}${suffix}`;
       log.error(`${reason}; running with ${name}, and nothing is saved until it is mended`);
@@ -318,4 +337,9 @@ export class MainFile {
     this.value = {};
     this.state = 'safe';
   }
+}
+
+/** For the start: no client is served yet, and another thread would take its time to start. */
+async function parseHere({ text, file, format }: Omit<ConfigText, 'isUtf8'>): Promise<ConfigObject> {
+  return parseConfig(text, file, format);
 }

@@ -265,8 +265,11 @@ class MainConfig implements OpenConfig, ConfigStore {
   }
 
   async startWatching(): Promise<void> {
-    const { log, updates } = this.#parts;
-    const unwatch = await watchConfigFile(this.file, log, () => void updates.takeOverFile({ isAsked: false }));
+    const { log, updates, file } = this.#parts;
+    const unwatch = await watchConfigFile(this.file, log, async () => {
+      await updates.takeOverFile({ isAsked: false });
+      return !file.isUnread;
+    });
     if (this.#isClosed) await unwatch();
     else this.#unwatch = unwatch;
   }

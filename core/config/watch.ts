@@ -10,10 +10,15 @@ const QUIET_MS = 50;
 
 /**
  * Calls `onChange` soon after the file may have changed; a poll every 5 s finds changes that the kernel does not
- * report.
+ * report. Where `onChange` resolves with false, because the file could not be read, the next poll calls it again.
  */
-export async function watchConfigFile(file: string, log: Logger, onChange: () => void): Promise<() => Promise<void>> {
+export async function watchConfigFile(
+  file: string,
+  log: Logger,
+  onChange: () => Promise<boolean>,
+): Promise<() => Promise<void>> {
   let quiet: NodeJS.Timeout | undefined;
+  let isUnread = false;
   const look = async (): Promise<string> => {
     const { mtimeMs, size, ino } = await stat(file).catch(() => ({ mtimeMs: 0, size: 0, ino: 0 }));
     return `${mtimeMs}:${size}:${ino}`;
@@ -21,12 +26,16 @@ export async function watchConfigFile(file: string, log: Logger, onChange: () =>
   let fingerprint = await look();
   const changed = (): void => {
     clearTimeout(quiet);
-    quiet = setTimeout(onChange, QUIET_MS);
+    quiet = setTimeout(async () => {
+      // A call that takes long is not repeated meanwhile.
+      isUnread = false;
+      isUnread = !(await onChange());
+    }, QUIET_MS);
     quiet.unref();
   };
   const poll = setInterval(async () => {
     const current = await look();
-    if (current !== fingerprint) changed();
+    if (current !== fingerprint || isUnread) changed();
     fingerprint = current;
   }, POLL_MS);
   poll.unref();

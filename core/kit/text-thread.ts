@@ -52,7 +52,7 @@ interface Pending {
  * Bytes that have a buffer of their own move to the thread: the caller has them no longer. What comes out of the thread
  * is data: objects without a prototype. Throws what `read` throws, and Problems: 413 when the result is larger than
  * `plainData` allows, or the thread needs more than 5 s of the processor, 20 s in all or 256 MB (a quarter of the
- * memory where that is less), 503 when too many texts wait.
+ * memory where that is less), 503 when too many texts wait or the thread ends, which says nothing about the text.
  */
 export function readText<Function extends Read>(
   moduleUrl: string,
@@ -124,7 +124,7 @@ class TextThread {
       this.#allow(START_MS);
       this.#worker.postMessage(pending.request, ownBuffers(pending.request.args));
     } catch (error) {
-      this.#finish(error);
+      this.#finish(this.#worker === undefined ? noThread(error) : error);
     }
   }
 
@@ -143,10 +143,7 @@ class TextThread {
     worker.on('exit', () => {
       if (worker !== this.#worker) return;
       this.#worker = undefined;
-      const isOutOfMemory = failure?.code === 'ERR_WORKER_OUT_OF_MEMORY';
-      this.#finish(
-        isOutOfMemory ? tooMuch('memory') : new Error('the thread that reads texts ended', { cause: failure }),
-      );
+      this.#finish(failure?.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooMuch('memory') : noThread(failure));
     });
     return worker;
   }
@@ -208,6 +205,10 @@ function memoryMb(): number {
 
 function tooMuch(what: 'time' | 'memory'): Problem {
   return new Problem(413, `The text is too large: reading it takes too much ${what}; shorten it`);
+}
+
+function noThread(cause: unknown): Problem {
+  return new Problem(503, 'The thread that reads texts could not start, or ended; try again', { cause });
 }
 
 function noTurn(): Problem {
