@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { ConfigObject, ConfigState } from '../contract/config.ts';
 import type { Logger } from '../contract/log.ts';
 import { Problem } from '../contract/problem.ts';
+import { requireAnswer } from '../kit/answering.ts';
 import { removeTemporaryFiles, UnsyncedProblem, writeFileAtomic } from '../kit/atomic-write.ts';
 import { reasonText } from '../kit/error-text.ts';
 import { BACKUPS, keepBackup, NEWEST } from './backups.ts';
@@ -132,7 +133,7 @@ export class MainFile {
     let found: ConfigText;
     let value: ConfigObject | string;
     try {
-      found = await readConfigText(this.#path);
+      found = await this.#read();
       this.#isGone = false;
       if (found.text === this.#text && this.state === 'valid') return false;
       value = await this.#usableValue(found);
@@ -166,7 +167,7 @@ export class MainFile {
   }
 
   async #reread({ isAsked }: { readonly isAsked: boolean }): Promise<boolean> {
-    const found = await readConfigText(this.#path).catch((error: NodeJS.ErrnoException) => {
+    const found = await this.#read().catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
     });
     if (found === undefined) {
@@ -261,11 +262,17 @@ export class MainFile {
     }
   }
 
+  /** Reads the file while clients are served. Throws a Problem 503 for a mount that does not answer. */
+  async #read(): Promise<ConfigText> {
+    await requireAnswer([this.#path]);
+    return readConfigText(this.#path);
+  }
+
   /**
    * Refuses to replace a file that was saved from outside while the change was checked, because that would be lost.
    */
   async #requireUnchanged(): Promise<void> {
-    const found = await readConfigText(this.#path).catch((error: NodeJS.ErrnoException) => {
+    const found = await this.#read().catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
     });
     if (found !== undefined && (this.#isGone || found.text !== this.#text)) throw new OutdatedProblem(this.#path);

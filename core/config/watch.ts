@@ -1,9 +1,9 @@
 // Notices changes that others make to the configuration file. It watches the directory, because editors replace the
 // file.
-import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from '../contract/log.ts';
 import { watchDirectories } from '../kit/directory-watch.ts';
+import { fileVersion } from '../kit/fs-out-of-process.ts';
 
 const POLL_MS = 5_000;
 const QUIET_MS = 50;
@@ -19,12 +19,13 @@ export async function watchConfigFile(
 ): Promise<() => Promise<void>> {
   let quiet: NodeJS.Timeout | undefined;
   let isUnread = false;
-  const look = async (): Promise<string> => {
-    const { mtimeMs, size, ino } = await stat(file).catch(() => ({ mtimeMs: 0, size: 0, ino: 0 }));
-    return `${mtimeMs}:${size}:${ino}`;
-  };
-  let fingerprint = await look();
+  let isLooking = false;
+  let isClosed = false;
+  /** undefined while the mount of the file does not answer. */
+  const look = (): Promise<string | null | undefined> => fileVersion(file).catch(() => undefined);
+  let version = await look();
   const changed = (): void => {
+    if (isClosed) return;
     clearTimeout(quiet);
     quiet = setTimeout(async () => {
       // A call that takes long is not repeated meanwhile.
@@ -34,9 +35,13 @@ export async function watchConfigFile(
     quiet.unref();
   };
   const poll = setInterval(async () => {
+    if (isLooking) return;
+    isLooking = true;
     const current = await look();
-    if (current !== fingerprint || isUnread) changed();
-    fingerprint = current;
+    isLooking = false;
+    // Nothing can be read before the mount answers.
+    if (current !== version || (isUnread && current !== undefined)) changed();
+    version = current;
   }, POLL_MS);
   poll.unref();
   const directory = path.dirname(file);
@@ -50,6 +55,7 @@ export async function watchConfigFile(
   // The file may have changed between its first reading and the start of the watch.
   changed();
   return async () => {
+    isClosed = true;
     clearInterval(poll);
     clearTimeout(quiet);
     await unwatch();

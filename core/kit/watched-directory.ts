@@ -2,6 +2,7 @@
 import { type FSWatcher, type Stats, watch } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { requireAnswer } from './answering.ts';
 
 export interface Watching {
   ignored(file: string): boolean;
@@ -74,7 +75,7 @@ export class WatchedDirectory {
     const file = path.join(this.#place, name);
     if (this.#watching.ignored(file)) return;
     const entry = await lstat(file).catch(() => undefined);
-    const stats = entry?.isSymbolicLink() ? await stat(file).catch(() => undefined) : entry;
+    const stats = entry?.isSymbolicLink() ? await targetOf(file) : entry;
     if (entry === undefined || stats === undefined || this.#isClosed) return;
     // The target of a new link may be old, so both are looked at.
     if (isNews(entry) || isNews(stats)) this.#watching.onChange(file);
@@ -107,5 +108,15 @@ export class WatchedDirectory {
     this.#below.delete(name);
     this.#linked.get(name)?.close();
     this.#linked.delete(name);
+  }
+}
+
+/** What a link leads to; undefined for nothing, and for a place on a mount that does not answer. */
+async function targetOf(link: string): Promise<Stats | undefined> {
+  try {
+    await requireAnswer([link]);
+    return await stat(link);
+  } catch {
+    return undefined;
   }
 }

@@ -1,8 +1,9 @@
 // Line 3: a mount that has died, wherever the configuration names a place on it, costs what lies on it and nothing
 // else: each route ends with a sentence, and meanwhile everything else is answered.
-import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { openConfig } from '../../core/config/open.ts';
 import { programOf } from '../support/debian.ts';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
@@ -97,6 +98,50 @@ t.test('what lies on a dead mount is told, and holds up nothing', { ...ROOT_ONLY
   t.equal(served.status, 404, 'and what it serves is not there');
   await served.text();
 });
+
+/** The callbacks of all intervals that begin from now on, so that the test can make their next calls at once. */
+function intervalsOf(t: Test): readonly (() => void)[] {
+  const callbacks: (() => void)[] = [];
+  const { setInterval: plain } = globalThis;
+  globalThis.setInterval = ((callback: () => void, ms: number) => {
+    callbacks.push(callback);
+    return plain(callback, ms);
+  }) as typeof setInterval;
+  t.teardown(() => {
+    globalThis.setInterval = plain;
+  });
+  return callbacks;
+}
+
+t.test(
+  'a configuration file on a dead mount is told, and holds up nothing',
+  { ...ROOT_ONLY, timeout: 100_000 },
+  async t => {
+    const { dir, mount } = await mountLinks(t);
+    const file = path.join(dir, 'stackwarden.json');
+    await writeFile(file, '{ "tz": "first" }');
+    const told: string[] = [];
+    const log = { debug() {}, info() {}, warn() {}, error: (message: string) => void told.push(message) };
+    const polls = intervalsOf(t);
+    const config = await openConfig({ configDir: dir, log, env: {} });
+    t.teardown(() => config.close());
+    await config.startWatching();
+    await rename(file, `${file}~`);
+    await symlink(path.join(mount, 'hang/stackwarden.json'), file);
+    // More looks than there are threads for files.
+    for (let round = 0; round < 8; round += 1) for (const poll of polls) poll();
+    const save = () => config.store.update({ updates: { tz: 'second' }, persist: true, actor: 'test' });
+    await t.rejects(save(), { status: 503, message: /cannot be read \(.* does not answer; look after its mount/ });
+    t.match(await readFile(`${file}~`, 'utf8'), /first/, 'another file is read');
+    t.equal(config.store.get('tz'), 'first');
+    await until(() => told.length > 0, { what: 'the line that tells of it' });
+    t.match(told, [/cannot be read any more.* does not answer/]);
+    await rename(`${file}~`, file);
+    await save();
+    t.match(JSON.parse(await readFile(file, 'utf8')), { tz: 'second' });
+    t.equal(told.length, 1);
+  },
+);
 
 t.test('a mount with open logs that dies holds up no launch', { ...ROOT_ONLY, timeout: 200_000 }, async t => {
   const rclone = await programOf(['rclone'], ['rclone']);

@@ -18,6 +18,8 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { watchDirectories } from '../../../core/kit/directory-watch.ts';
 import { testDir } from '../../support/directory.ts';
+import { mountLinks } from '../../support/link-mount.ts';
+import { ROOT_ONLY } from '../../support/race.ts';
 import { until } from '../../support/until.ts';
 
 const warnings: string[] = [];
@@ -240,4 +242,12 @@ t.test('files need no watches of their own', async t => {
   const before = await inotifyWatches();
   await watching(t, root);
   t.equal((await inotifyWatches()) - before, 4, 'one for each directory');
+});
+
+t.test('links to a dead mount hold up nothing', { ...ROOT_ONLY, timeout: 60_000 }, async t => {
+  const { dir, mount } = await mountLinks(t);
+  // More than there are threads for files.
+  for (const name of ['a', 'b', 'c', 'd', 'e']) await symlink(path.join(mount, 'hang', name), path.join(dir, name));
+  const { tells } = await watching(t, dir, { depth: 0 });
+  await tells('a file beside them', 'file', () => writeFile(path.join(dir, 'file'), ''));
 });
