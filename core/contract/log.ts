@@ -6,7 +6,7 @@ export type LogLevel = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR' | 'CRITICAL';
 export interface Rotation {
   /** A file is renamed before an append that would make it larger than this. */
   readonly maxBytes: number;
-  /** Number of renamed files that are kept. */
+  /** Number of older files that are kept. */
   readonly keep: number;
 }
 

@@ -237,7 +237,7 @@ class RunningHost implements StackwardenHost {
     if (!dryRun) await makeDirectory(configDir);
     this.#config = await openConfig({ configDir, log: this.log, env, readOnly: dryRun });
     this.#disposers.push(() => this.#config.close());
-    this.#settings = readSettings(this.#config.store.root());
+    this.#settings = readSettings(this.#config.store.root(), this.#config.store.state);
     this.#config.onCheck(async candidate => {
       refuseWithoutRequired(readSettings(candidate.before).plugins, readSettings(candidate.after).plugins);
       candidate.warnings.push(...newUnusedWords(candidate));
@@ -440,7 +440,7 @@ class RunningHost implements StackwardenHost {
   }
 
   async #configChanged(change: ConfigChange): Promise<void> {
-    this.#settings = readSettings(this.#config.store.root());
+    this.#settings = readSettings(this.#config.store.root(), this.#config.store.state);
     this.#logging.applySettings();
     if (change.actor === 'file') await this.#tellReview();
     await this.#coreHooks.changed.promise(change);

@@ -1,5 +1,6 @@
 // The host's own settings, read from the effective configuration.
 import { bytesOf, hostSchema } from '../config/host-schema.ts';
+import type { ConfigState } from '../contract/config.ts';
 import { parseLevel } from '../kit/log-level.ts';
 
 export type Settings = ReturnType<typeof readSettings>;
@@ -8,8 +9,9 @@ const DEFAULT_REQUIRED = hostSchema.parse({}).dumb.plugins.required;
 
 /**
  * `root` is the whole effective configuration, in which defaults replace values that do not fit (core/config/fit.ts).
+ * While it is `safe`, nothing tells how many older logs are wanted, and all are kept.
  */
-export function readSettings(root: Readonly<Record<string, unknown>>) {
+export function readSettings(root: Readonly<Record<string, unknown>>, state: ConfigState = 'valid') {
   const { dumb, puid, pgid } = hostSchema.parse(root);
   const { enabled, host, port, log_level: httpLogLevel } = dumb.api_service;
   const { required } = dumb.plugins;
@@ -20,7 +22,7 @@ export function readSettings(root: Readonly<Record<string, unknown>>) {
       logLevel: parseLevel(dumb.log_level),
       httpLogLevel: parseLevel(httpLogLevel),
       maxBytes: bytesOf(dumb.log_size),
-      keep: dumb.log_count,
+      keep: state === 'safe' ? Number.MAX_SAFE_INTEGER : dumb.log_count,
       color: dumb.color_log,
       format: dumb.log_format,
       milliseconds: dumb.log_milliseconds,

@@ -14,11 +14,14 @@ export interface RotatingFileOptions {
   /** The user to whom a host that is root gives the file and the directories that it makes. */
   readonly owner?: FileOwner | null;
   /**
-   * Receives at most one warning per minute while lines are dropped or wait, or the file cannot be rotated, and one
-   * when lines are kept again.
+   * Receives at most one warning per minute while lines are dropped or wait, the file cannot be rotated or older ones
+   * stay, and one when lines are kept again.
    */
   readonly warn: (message: string, error?: unknown) => void;
-  /** Whether the file's name contains the date, so that it is not rotated at midnight. Default false. */
+  /**
+   * Whether the file's name contains the date, so that it is not rotated at midnight: each day has a file of its own.
+   * Default false.
+   */
   readonly datedName?: boolean;
 }
 
@@ -242,6 +245,8 @@ export class RotatingFile {
     this.#inode = ino;
     this.#bytes = size;
     this.#day = formatDay(size === 0 ? Date.now() : mtimeMs);
+    // The files of other days were not rotated, which would have done this.
+    if (created !== undefined && this.#options.datedName === true) await this.#removeOldest(directory);
   }
 
   async #isInPlace(): Promise<boolean> {
@@ -255,7 +260,6 @@ export class RotatingFile {
   /** Renames the log to `<base>-YYYY-MM-DD_<n>.log`, where 1 is the newest, and deletes the oldest beyond `keep`. */
   async #rotate(): Promise<void> {
     const { file, datedName = false } = this.#options;
-    const { keep } = this.#options.rotation();
     const { name, ext } = path.parse(file);
     const base = datedName ? name : `${name}-${this.#day}`;
     await this.close();
@@ -268,11 +272,21 @@ export class RotatingFile {
       for (const candidate of sameDay)
         await directory.rename(candidate, `${base}_${rotationNumber(candidate) + 1}${ext}`);
       await directory.rename(this.#name, `${base}_1${ext}`);
-      await removeOldest(directory, rotatedNames(await directory.names(), file, datedName), keep);
+      await this.#removeOldest(directory);
     } finally {
       directory.close();
     }
     await this.#reopenIfMoved();
+  }
+
+  /** Deletes the oldest files beyond `keep`. One that stays is no reason to write no lines. */
+  async #removeOldest(directory: GuardedDirectory): Promise<void> {
+    const { file, datedName, rotation } = this.#options;
+    try {
+      await removeOldest(directory, rotatedNames(await directory.names(), file, datedName), rotation().keep);
+    } catch (error) {
+      this.#warnRarely(`older files of ${file} cannot be removed`, error);
+    }
   }
 
   async #recordLoss(bytes: number, error: unknown): Promise<void> {

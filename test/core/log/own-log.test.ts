@@ -11,6 +11,8 @@ import { RotatingFile, type RotatingFileOptions } from '../../../core/kit/rotati
 import { createLogging, type LoggingOptions } from '../../../core/log/own-log.ts';
 import { untilDayIsLong } from '../../support/day.ts';
 import { testDir } from '../../support/directory.ts';
+import { startHost } from '../../support/host.ts';
+import { ownLog } from '../../support/own-log.ts';
 
 t.test('secrets are redacted, and ordinary text is not', async t => {
   const secrets: [text: string, redacted: string][] = [
@@ -149,6 +151,42 @@ t.test('files that a clock written ahead has dated are deleted before newer ones
   const { file } = openFile({ file: path.join(dir, 'app.log') });
   for (const text of ['first line 1\n', 'second line\n', 'third line 3\n']) t.ok(await append(file, text));
   t.same((await readdir(dir)).sort(), [`app-${today}_1.log`, `app-${today}_2.log`, 'app.log']);
+});
+
+const DAYS = ['2025-03-01', '2025-03-02', '2025-03-03', '2025-03-04', '2025-03-05'];
+
+/** The own log of each day, by its name. */
+const dated = (name: string) => Object.fromEntries(DAYS.map(day => [`${name}-${day}.log`, `${day}\n`]));
+
+t.test('a new day begins a new file, and only the newest of other days are kept', async t => {
+  await untilDayIsLong();
+  const today = `Own-${formatDay(Date.now())}.log`;
+  const others = { 'Own.log': '', 'Own-2025-03-01.txt': '', 'Own-er-2025-03-01.log': '' };
+  const dir = testDir(t, { ...dated('Own'), ...others });
+  for (const day of DAYS) await utimes(path.join(dir, `Own-${day}.log`), new Date(day), new Date(day));
+  const { file, warned } = openFile({ file: path.join(dir, today), datedName: true });
+  t.ok(await append(file, 'a line\n'));
+  const kept = ['Own-2025-03-04.log', 'Own-2025-03-05.log', today, ...Object.keys(others)];
+  t.same((await readdir(dir)).sort(), kept.sort());
+  t.same(warned, []);
+
+  await file.close();
+  await writeFile(path.join(dir, 'Own-2025-03-01.log'), '');
+  t.ok(await append(file, 'another\n'));
+  t.ok(existsSync(path.join(dir, 'Own-2025-03-01.log')), 'a start on the same day looks at nothing');
+});
+
+t.test('while the configuration cannot be used, the files of all days are kept', async t => {
+  const configDir = testDir(t, { 'stackwarden.json': '{ "dumb": { "log_count": 30 },', log: dated('DUMB') });
+  const app = await startHost({ configDir, plugins: ['config'] });
+  t.teardown(() => app.stop());
+  await ownLog(app);
+  const names = await readdir(path.join(configDir, 'log'));
+  t.same(
+    DAYS.filter(day => !names.includes(`DUMB-${day}.log`)),
+    [],
+  );
+  t.ok(names.length > DAYS.length, 'beside a new one');
 });
 
 t.test('a file that others move, delete or truncate is created again or continued', async t => {
