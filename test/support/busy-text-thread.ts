@@ -10,7 +10,7 @@ export const length = text => text.length
 /** As many as may wait for their turn. */
 const WAITING = 100;
 /** The smallest text that the thread reads. */
-const LARGE_TEXT = ' '.repeat(LARGE_TEXT_BYTES + 1);
+export const LARGE_TEXT = ' '.repeat(LARGE_TEXT_BYTES + 1);
 
 /** Leaves no turn to others until the function that it gives is called, or the test ends. */
 export async function fillTextThread(t: Test): Promise<() => Promise<void>> {

@@ -4,7 +4,10 @@ import { refuseCostlyJson } from '#kit/nesting';
 import { plainData } from '#kit/plain-data';
 import { readText } from '#kit/text-thread';
 
-/** Rejects with a Problem 502 for an answer that is not JSON, or that is compressed without having been asked for. */
+/**
+ * Rejects with a Problem 502 for an answer that is not JSON, or that is compressed without having been asked for, and
+ * with a Problem 503 when it cannot be read at present.
+ */
 export async function parsedText({ text, headers }: Pick<FetchAnswer, 'text' | 'headers'>): Promise<unknown> {
   const encoding = String(headers['content-encoding'] ?? 'identity');
   if (encoding !== 'identity')
@@ -12,6 +15,7 @@ export async function parsedText({ text, headers }: Pick<FetchAnswer, 'text' | '
   try {
     return await readText(import.meta.url, parseProviderAnswer, text);
   } catch (cause) {
+    if (cause instanceof Problem && cause.status === 503) throw cause;
     const isPage = text.trimStart().startsWith('<');
     const isTooMuch = cause instanceof Problem && cause.status === 413;
     const unreadable = isTooMuch ? 'more values than are read' : 'what cannot be read as JSON';
