@@ -21,7 +21,7 @@ export interface LinkTarget {
   readonly subdirectory: string;
   /** Whether a running program uses the folder, which is then left as it is. */
   readonly isInUse: () => boolean;
-  /** The services' user, to whom a target folder that is created belongs; null leaves it to the host's user. */
+  /** The service's user, to whom a target folder that is created belongs; null leaves it to the host's user. */
   readonly owner: FileOwner | null;
 }
 

@@ -22,7 +22,7 @@ export default definePlugin({
         const { data_root: root, puid, pgid } = host.use('config.store').root();
         const { config_dir: directory } = plan.block;
         if (dataLinks.length === 0 || typeof root !== 'string' || typeof directory !== 'string') return plan;
-        const owner = process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
+        const owner = plan.user ?? (process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null);
         for (const { path: folder, under } of dataLinks) {
           if (!overlaps(directory, folder)) continue;
           const target = { root: listedPath(root), subdirectory: under, owner, isInUse: () => isInUse(host, folder) };

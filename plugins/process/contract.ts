@@ -228,6 +228,12 @@ export interface ProcessSupervisor {
    * when its command cannot be read.
    */
   plan(block: NamedBlock): LaunchPlan;
+  /**
+   * The user to whom the files of a service belong: the one that its block names, otherwise the one of all services,
+   * also where the service has the rights of the host, or cannot run as the user that is named. null when the host is
+   * not root.
+   */
+  userOf(block: NamedBlock): LaunchPlan['user'];
   /** Resolves when the process is not held. */
   released(processName: string): Promise<void>;
   /** The cached report, at most one interval old. */

@@ -262,6 +262,10 @@ export class Supervisor implements ProcessSupervisor {
     return trialPlan(this.#supervision, block);
   }
 
+  userOf(block: NamedBlock): LaunchPlan['user'] {
+    return this.#supervision.users.ofFiles(block);
+  }
+
   /** Why enabled services could not be launched as they are configured, one line each. Changes nothing. */
   obstacles(): Promise<string[]> {
     return findObstacles(this.#host, this.blocks(), block => this.plan(block));

@@ -67,9 +67,8 @@ export default definePlugin({
           tags: [host.use('service.templates').get(kind)?.displayName ?? kind, ...linkTags(links)],
         }));
         const place = PLACES[await layoutOf(directory)];
-        const { puid, pgid } = host.use('config.store').root();
-        const owner = process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
-        const changes = await connect({ ...place, file: path.join(directory, place.file) }, wanted, names, owner);
+        const user = host.use('process.supervisor').userOf(target);
+        const changes = await connect({ ...place, file: path.join(directory, place.file) }, wanted, names, user);
         for (const change of changes) told(`the connection ${change}`);
       },
     });

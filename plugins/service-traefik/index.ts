@@ -30,8 +30,7 @@ export default definePlugin({
     const place = (block: NamedBlock): ProxyPlace => {
       const { config_file: file } = block.block;
       const configFile = typeof file === 'string' ? file : path.join(configDir(), 'traefik.yml');
-      const { puid, pgid } = store.root();
-      const owner = process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
+      const owner = host.use('process.supervisor').userOf(block);
       return { configDir: configDir(), configFile, owner, block, files: host.use('config.files') };
     };
 

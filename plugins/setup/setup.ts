@@ -157,8 +157,7 @@ export class ServiceSetup implements ServiceSetups {
   }
 
   #context(plan: LaunchPlan, block: NamedBlock, template: ServiceTemplate, placeholders: Placeholders): SetupContext {
-    const { puid, pgid } = this.#host.use('config.store').root();
-    const owner = process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
+    const owner = plan.user ?? this.#host.use('process.supervisor').userOf(block);
     return {
       plan,
       block,

@@ -24,9 +24,8 @@ export class RunUsers {
    */
   of(named: NamedBlock, asController = false): RunUser | null {
     const name = this.nameIn(named.configKey, named.block);
-    const { puid, pgid } = this.#host.use('config.store').root();
-    if (name === undefined) return isRoot() && !asController ? { uid: Number(puid), gid: Number(pgid) } : null;
-    const found = userNamed(name, Number(pgid), named.processName);
+    if (name === undefined) return asController ? null : this.#usual();
+    const found = userNamed(name, Number(this.#host.use('config.store').root().pgid), named.processName);
     if (isRoot()) return found;
     if (found.uid === process.getuid?.()) return null;
     throw new Problem(
@@ -34,6 +33,22 @@ export class RunUsers {
       `${named.processName} cannot start as user ${name}, because Stackwarden does not run as root; start it as root, or ` +
         'remove the key user',
     );
+  }
+
+  /** See `ProcessSupervisor.userOf`. */
+  ofFiles(named: NamedBlock): RunUser | null {
+    try {
+      return this.of(named);
+    } catch (error) {
+      if (error instanceof Problem) return this.#usual();
+      throw error;
+    }
+  }
+
+  /** The user of all services. */
+  #usual(): RunUser | null {
+    const { puid, pgid } = this.#host.use('config.store').root();
+    return isRoot() ? { uid: Number(puid), gid: Number(pgid) } : null;
   }
 
   /**

@@ -62,7 +62,11 @@ async function open(t: Test, mounts: readonly string[], mount: (t: Test, place: 
     };
     await writeFile(path.join(configDir, 'templates/services', `${key}.json`), JSON.stringify(template));
   }
-  const app = await startHost({ plugins: 'offline', configDir, config: { data_root: `${data}/` } });
+  const app = await startHost({
+    plugins: 'offline',
+    configDir,
+    config: { data_root: `${data}/`, bare: { user: 'daemon' } },
+  });
   t.teardown(() => app.stop());
   return { app, folders, data };
 }
@@ -78,6 +82,7 @@ t.test('folders are moved to a data directory that is a mount, and linked', { sk
   for (const name of ['fresh', 'bare', 'full'])
     t.equal(await readlink(path.join(folders, name)), path.join(data, `${name}_data`), name);
   t.match(await lstat(path.join(data, 'fresh_data')), { uid: 65_534, gid: 65_534 });
+  t.match(await lstat(path.join(data, 'bare_data')), { uid: 1, gid: 1 }, 'the user of its block');
   t.equal(await readFile(path.join(data, 'full_data/sub/b'), 'utf8'), 'more', 'what it held has moved');
   t.same(
     (await readdir(folders)).sort(),

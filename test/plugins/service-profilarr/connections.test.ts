@@ -1,6 +1,6 @@
 // The connections of Profilarr: managers that want it are rows of its database, and the rows of its owner stay.
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
@@ -12,6 +12,10 @@ import { until } from '../../support/until.ts';
 const skip = !['integrations', 'service-arr', 'service-profilarr'].every(name =>
   existsSync(path.join(pluginsDir, name)),
 );
+
+const DAEMON = 1;
+const asRoot = process.getuid?.() === 0;
+const user = asRoot ? 'daemon' : '';
 
 interface Row {
   readonly name: string;
@@ -40,7 +44,10 @@ for (const [layout, file, table, column] of [
     add.run('radarr:Default', 'radarr', '["dumb:auto","Radarr","core_service:old","mine"]', 'http://old', 'old');
     add.run('radarr:Gone', 'radarr', '["dumb:auto"]', 'http://gone', 'x');
     add.run('sonarr:Default', 'sonarr', '[]', 'http://by.hand', 'own');
-    for (const place of [path.join(home, 'config'), path.dirname(database), database]) await chmod(place, 0o777);
+    const places = [home, path.join(home, 'config'), path.dirname(database), database];
+    // Only the service's user may change them.
+    for (const place of asRoot ? places : []) await chown(place, DAEMON, DAEMON);
+    for (const place of places) await chmod(place, 0o700);
     t.teardown(() => db.close());
     const linked = { use_profilarr: true, core_service: 'decypharr' };
     await startStack(t, dir, true, {
@@ -48,7 +55,7 @@ for (const [layout, file, table, column] of [
       sonarr: { instances: { Default: await arr(dir, 'sonarr', 'Sonarr', linked) } },
       profilarr: {
         instances: {
-          Default: { ...(await listener(dir, 'Profilarr', { config_dir: home, core_service: 'decypharr' })) },
+          Default: { ...(await listener(dir, 'Profilarr', { config_dir: home, core_service: 'decypharr', user })) },
         },
       },
     });

@@ -17,6 +17,7 @@ const skip = !['setup', 'services', 'config-files', 'format-xml', 'format-yaml']
 );
 const root = process.getuid?.() === 0;
 const NOBODY = 65_534;
+const DAEMON = { uid: 1, gid: 1 };
 const saved = async (app: TestHost) => JSON.parse(await readFile(path.join(app.configDir, 'stackwarden.json'), 'utf8'));
 
 t.test('directories, files, variables and secrets are prepared', { skip }, async t => {
@@ -87,6 +88,37 @@ t.test('directories, files, variables and secrets are prepared', { skip }, async
   t.ok((await stat(path.join(dir, 'aio', 'data'))).isDirectory());
   await restart(app, 'AIOStreams');
   t.equal((await saved(app)).aiostreams.secret_key, aiostreams.secret_key, 'generated once');
+});
+
+t.test('the files of a service belong to the user of its block', { skip: skip || (!root && 'needs root') }, async t => {
+  const dir = testDir(t, {});
+  await chmod(dir, 0o755);
+  const block = (name: string, file: string) => ({
+    config_dir: path.join(dir, name),
+    config_file: path.join(dir, name, file),
+    command: ['sleep', '600'],
+    user: 'daemon',
+  });
+  const app = await startHost({
+    plugins: 'services',
+    config: {
+      sonarr: { instances: { '4K': block('sonarr', 'config.xml') } },
+      bazarr: block('bazarr', 'data/config/config.yaml'),
+      traefik: block('traefik', 'traefik.yml'),
+    },
+  });
+  t.teardown(() => app.stop());
+  for (const name of ['Sonarr 4K', 'Bazarr', 'Traefik']) t.match(await start(app, name), { status: 200 }, name);
+  const [settings, ...others] = [
+    'sonarr/config.xml',
+    'sonarr',
+    'bazarr/data/config/config.yaml',
+    'bazarr/data/config',
+    'traefik/traefik.yml',
+    'traefik/dynamic/services.yaml',
+  ].map(place => path.join(dir, place));
+  for (const place of [settings ?? '', ...others]) t.match(await stat(place), DAEMON, place);
+  t.equal((await stat(settings ?? '')).mode & 0o777, 0o600);
 });
 
 t.test('a build from sources gets a variable that says so', { skip }, async t => {
