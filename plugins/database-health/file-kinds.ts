@@ -1,13 +1,17 @@
 // The probes for databases that are files or directories: SQLite, which can be opened, and formats that only their own
 // program can read.
+import type { NamedBlock } from '#core';
 import type { DatabaseProbe, DatabaseStore, ProbeMode } from './contract.ts';
 import type { FileLook, FileUser } from './look.ts';
 import type { LookKind, StoreToLook } from './look-worker.ts';
 
 const PASSIVE = 'It is only looked at from outside';
 
-/** The probes, by the engine that templates name. */
-export function fileKinds(look: FileLook, user: () => FileUser): Readonly<Record<string, DatabaseProbe>> {
+/** The probes, by the engine that templates name. `userOf` gives the user with whose rights files are read. */
+export function fileKinds(
+  look: FileLook,
+  userOf: (service: NamedBlock) => FileUser,
+): Readonly<Record<string, DatabaseProbe>> {
   const kind = (
     engine: string,
     provider: string,
@@ -18,7 +22,7 @@ export function fileKinds(look: FileLook, user: () => FileUser): Readonly<Record
     ...(blindIn === undefined ? {} : { blindIn }),
     async probe({ service, stores, mode }) {
       const wanted = stores.map(store => toLook(store, kindIn(mode, store)));
-      const facts = await look.stores(`${engine} of ${service.processName}`, wanted, user());
+      const facts = await look.stores(`${engine} of ${service.processName}`, wanted, userOf(service));
       const passive = new Set(stores.filter(store => store.passive === true).map(({ role }) => role));
       if (mode === 'standard' || engine !== 'sqlite') return facts;
       return facts.map(fact => (passive.has(fact.role) ? { ...fact, notice: PASSIVE } : fact));

@@ -1,8 +1,9 @@
 // The health of services' databases: read at intervals without changing or hindering them, scored, and added to every
 // sample of metrics.
-import { definePlugin } from '#core';
+import { definePlugin, type NamedBlock } from '#core';
 import type {} from '../host-plugins/contract.ts';
 import type {} from '../metrics/contract.ts';
+import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
 import { fileKinds } from './file-kinds.ts';
 import { Health } from './health.ts';
@@ -27,11 +28,12 @@ export default definePlugin({
     host.point('database.probe', probePoint);
     host.point('database.stores', storesPoint);
     const health = new Health(host);
-    const user = () => {
+    const userOf = (service: NamedBlock) => {
       const { puid, pgid } = host.use('config.store').root();
-      return process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
+      const usual = process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
+      return host.find('process.supervisor')?.userOf(service) ?? usual;
     };
-    for (const [engine, kind] of Object.entries(fileKinds(health.look, user)))
+    for (const [engine, kind] of Object.entries(fileKinds(health.look, userOf)))
       host.contribute('database.probe', engine, kind);
 
     host.route({

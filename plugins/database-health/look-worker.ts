@@ -1,7 +1,7 @@
 // The program that looks at files of services, so that a file system that hangs makes only this program hang. It
 // answers one request after the other and reports each result at once. Logs are read with the host's rights through
-// directories that it holds open; databases with the rights of the services, because SQLite follows links beside its
-// file.
+// directories that it holds open; databases with the rights of the service's user, because SQLite follows links
+// beside its file.
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';

@@ -1,4 +1,4 @@
-// Runs the repair tool once, as the user of the services, with its output in a log of its own.
+// Runs the repair tool once, as the user of the service, with its output in a log of its own.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import type { Host, NamedBlock } from '#core';
@@ -34,8 +34,7 @@ export function repairedBy({ paths }: Host, processName: string): string {
  */
 export async function runTool(host: Host, named: NamedBlock, settings: RepairSettings, signal: AbortSignal) {
   signal.throwIfAborted();
-  const { puid, pgid } = host.use('config.store').root();
-  const user = process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
+  const user = host.use('process.supervisor').userOf(named);
   const log = new ToolLog({
     file: logPlace(host, named, settings),
     rotation: () => host.use('log.hub').rotation(),

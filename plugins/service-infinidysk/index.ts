@@ -42,14 +42,13 @@ export default definePlugin({
         return [{ name: 'InfiniDysk', implementation: 'Sabnzbd', fields: { port, urlBase: '', apiKey }, category }];
       },
     });
-    const user = () => {
-      const { puid, pgid } = host.use('config.store').root();
-      return process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
-    };
     host.contribute('ai.native-collector', KEY, {
       configKey: KEY,
       lines: QUEUE_LINES,
-      collect: async request => (await import('./native-diagnostics.ts')).collectNative(request, user()),
+      async collect(request) {
+        const user = host.use('process.supervisor').userOf(request.service);
+        return (await import('./native-diagnostics.ts')).collectNative(request, user);
+      },
     });
     host.contribute('ai.evidence', 'infinidysk_queue', {
       coverage: { service: {}, stack: {} },

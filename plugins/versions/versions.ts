@@ -134,8 +134,9 @@ export class Versions implements ServiceVersions {
     return null;
   }
 
-  async #ask(source: VersionSource, { block, processName }: NamedBlock): Promise<unknown> {
-    const reading = { user: this.#user(), signal: this.#host.signal };
+  async #ask(source: VersionSource, named: NamedBlock): Promise<unknown> {
+    const { block, processName } = named;
+    const reading = { user: this.#userOf(named), signal: this.#host.signal };
     if (source.kind === 'assembly') {
       const assembly = new AssemblyVersion();
       await readChild(['cat', '--', source.file], reading, part => assembly.take(part));
@@ -178,9 +179,11 @@ export class Versions implements ServiceVersions {
     return this.#host.find('process.supervisor')?.get(processName)?.startedMonotonicMs ?? null;
   }
 
-  #user(): ChildUser {
+  /** The user that the service runs as. */
+  #userOf(block: NamedBlock): ChildUser {
     const { puid, pgid } = this.#host.use('config.store').root();
-    return process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
+    const usual = process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
+    return this.#host.find('process.supervisor')?.userOf(block) ?? usual;
   }
 }
 

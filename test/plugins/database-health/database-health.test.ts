@@ -1,19 +1,22 @@
 // The health of databases on a running host: modes, logs that grow and rotate, cached results, and databases of third
 // parties.
 import { execFileSync } from 'node:child_process';
-import { appendFile, rename, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, chown, rename, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import t from 'tap';
 import {
   filmPlace,
   firstDatabase,
   freshHealth,
   give,
+  isRoot,
   makeDatabase,
   startHealth,
 } from '../../support/database-health.ts';
 import { startHost } from '../../support/host.ts';
 import { startWithPlugins } from '../../support/own-plugins.ts';
 import { until } from '../../support/until.ts';
+
+const DAEMON = 1;
 
 t.test('the standard mode opens no database, and switches take effect at once', async t => {
   const { main, block } = await filmPlace(t);
@@ -50,6 +53,25 @@ t.test('the standard mode opens no database, and switches take effect at once', 
     t.equal((await freshHealth(app)).monitoring_enabled, isOn);
   }
   t.equal((await save({ services: { 'radarr:Default': [] } })).status, 400, 'a list is no switch');
+});
+
+t.test('a database that only the user of its service may read is read', { skip: !isRoot }, async t => {
+  const { dir, main, block } = await filmPlace(t);
+  makeDatabase(main).close();
+  for (const file of [main, dir]) await chown(file, DAEMON, DAEMON);
+  await chmod(dir, 0o700);
+  const services = { 'radarr:Default': { enabled: true, mode: 'enhanced' } };
+  const own = { ...block, command: ['sleep', '600'], user: 'daemon' };
+  const app = await startHost({
+    plugins: ['database-health', 'services', 'config', 'process'],
+    config: {
+      radarr: { instances: { Default: own } },
+      dumb: { metrics: { database_health: { enabled: true, services } } },
+    },
+  });
+  t.teardown(() => app.stop());
+  const database = await until(() => firstDatabase(app), { what: 'a reading once the service runs' });
+  t.match(database, { exists: true, page_count: 2, probe_error: undefined });
 });
 
 t.test('an unfit setting affects only itself, and can be corrected', async t => {

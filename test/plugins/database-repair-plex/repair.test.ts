@@ -45,7 +45,7 @@ until [ -s go-on ]; do sleep 0.05; done
 exit "$(cat go-on)"
 `;
 
-async function prepare(t: Test, dbrepair: Record<string, unknown>) {
+async function prepare(t: Test, dbrepair: Record<string, unknown>, more: Record<string, unknown> = {}) {
   const dir = testDir(t, {
     home: { watching: '2', 'server.cjs': SERVER, 'Preferences.xml': '<Preferences/>' },
     host: {},
@@ -77,13 +77,18 @@ async function prepare(t: Test, dbrepair: Record<string, unknown>) {
         idle_check_minutes: 0.001,
         ...dbrepair,
       },
+      ...more,
     },
   };
   return { configDir: path.join(dir, 'host'), home, config };
 }
 
-async function open(t: Test, dbrepair: Record<string, unknown>): Promise<{ app: TestHost; home: string }> {
-  const { configDir, home, config } = await prepare(t, dbrepair);
+async function open(
+  t: Test,
+  dbrepair: Record<string, unknown>,
+  more: Record<string, unknown> = {},
+): Promise<{ app: TestHost; home: string }> {
+  const { configDir, home, config } = await prepare(t, dbrepair, more);
   const pluginDirs = [pluginsDir, await holderFolder(t)];
   const app = await startHost({ configDir, pluginDirs, plugins: [...PLUGINS, 'holder'], config });
   t.teardown(() => app.stop());
@@ -132,6 +137,13 @@ t.test('a repair that is due while other work holds the server comes after that'
   await writeFile(path.join(home, 'go-on'), '0');
   await until(() => told(app, /has looked after the database of Server/));
   t.notOk(await told(app, /Plex DBRepair failed/));
+});
+
+t.test('the tool runs as the user of the server', { skip: skip || process.getuid?.() !== 0 }, async t => {
+  const { app, home } = await open(t, { run_before_start: true }, { user: 'daemon' });
+  await writeFile(path.join(home, 'go-on'), '0');
+  await until(async () => (await status(app, NAME)).status === 'running', { what: 'the server' });
+  t.equal((await readFile(path.join(home, 'ran-as'), 'utf8')).trim(), '1');
 });
 
 t.test('a start goes on when the repair before it fails or its tool is missing', { skip }, async t => {

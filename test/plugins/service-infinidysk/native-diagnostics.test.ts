@@ -6,7 +6,7 @@ import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 
-const NOBODY = 65_534;
+const DAEMON = 1;
 const MINUTE_MS = 60_000;
 
 function fill(directory: string): void {
@@ -64,12 +64,15 @@ t.test('diagnostics have settings and numbers without secrets', async t => {
   fill(own);
   const log = path.join(own, 'infinidysk.log');
   await writeFile(log, queueLines());
-  if (process.getuid?.() === 0)
-    for (const file of ['', 'db.sqlite', 'metrics.sqlite', 'infinidysk.log'])
-      await chown(path.join(own, file), NOBODY, NOBODY);
+  const asRoot = process.getuid?.() === 0;
+  for (const file of asRoot ? ['', 'db.sqlite', 'metrics.sqlite', 'infinidysk.log'] : [])
+    await chown(path.join(own, file), DAEMON, DAEMON);
+  // Only the service's user may read it.
+  await chmod(own, 0o700);
+  const user = asRoot ? 'daemon' : '';
   const app = await startHost({
     plugins: ['config', 'process', 'services', 'logs', 'ai', 'ai-ollama', 'service-infinidysk'],
-    config: { infinidysk: { enabled: false, process_name: 'InfiniDysk', config_dir: own, log_file: log } },
+    config: { infinidysk: { enabled: false, process_name: 'InfiniDysk', config_dir: own, log_file: log, user } },
   });
   t.teardown(() => app.stop());
   const ask = async (name: string, more = {}) => {

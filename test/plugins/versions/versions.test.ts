@@ -2,7 +2,7 @@
 // during a request.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { Versions } from '../../../plugins/versions/versions.ts';
@@ -13,6 +13,8 @@ import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
 const skip = !['versions', 'services', 'setup'].every(name => existsSync(path.join(pluginsDir, name)));
+const asRoot = process.getuid?.() === 0;
+const DAEMON = 1;
 const plugins = ['config', 'process', 'services', 'setup', 'versions', 'health-probe', 'dependency-graph'];
 
 const versionOf = async (app: TestHost, name: string): Promise<string | null> =>
@@ -176,7 +178,23 @@ t.test('unreadable files and endless commands give no version', { skip }, async 
   t.teardown(() => app.stop());
   await shows(app, 'pulsarr', '2.0.1');
   t.equal(await versionOf(app, 'tautulli'), null, 'the list does not wait for it');
-  if (process.getuid?.() === 0) t.equal(await versionOf(app, 'bazarr'), null, 'a link leads no further than its user');
+  if (asRoot) t.equal(await versionOf(app, 'bazarr'), null, 'a link leads no further than its user');
+});
+
+t.test('files that only the user of the service may read give its version', { skip: skip || !asRoot }, async t => {
+  const dir = testDir(t, { bazarr: { VERSION: 'v1.5.1\n' }, pulsarr: { 'version.txt': '2.0.1' } });
+  await chmod(dir, 0o755);
+  for (const place of ['bazarr/VERSION', 'bazarr']) await chown(path.join(dir, place), DAEMON, DAEMON);
+  await chmod(path.join(dir, 'bazarr'), 0o700);
+  const block = (name: string, user: string) => ({ process_name: name, config_dir: path.join(dir, name), user });
+  const app = await startHost({
+    pace: 0.02,
+    plugins,
+    config: { bazarr: block('bazarr', 'daemon'), pulsarr: block('pulsarr', 'no-such-user') },
+  });
+  t.teardown(() => app.stop());
+  await shows(app, 'bazarr', 'v1.5.1');
+  await shows(app, 'pulsarr', '2.0.1');
 });
 
 t.test('a program that is run for its version leaves no process', { skip }, async t => {
