@@ -36,13 +36,13 @@ export default definePlugin({
         if (name.trim() === '') throw new Problem(400, 'process_name is required');
         const found = find(name);
         const request = { cursor, tailBytes, fileId, ownLog: found.own };
-        const page = await pages.read(found.open, request, id => keysBeforeFile(found.open, id, placesNow()));
+        const page = await pages.read(found.open, request, id => keysBeforeFile(found.open, id, found.access));
         const known = answers.of(page, found.processName, cursor === undefined);
         if (rest === undefined || cursor === undefined || fileId === undefined) return answer(known);
         if (page.fileId === null || page.fileId === fileId) return answer(known);
         const present = await found.open();
         if (present === null) return answer(known);
-        const set = await openRotated(present, 0, placesNow());
+        const set = await openRotated(present, 0, found.access);
         return answer({ ...known, rest: await restOf(set, fileId, cursor, tailBytes) });
       },
     });
@@ -51,8 +51,9 @@ export default definePlugin({
       'log.files',
       {
         async openSet(processName, sinceMs) {
-          const present = await find(processName).open();
-          return present === null ? null : openRotated(present, sinceMs, placesNow());
+          const { open, access } = find(processName);
+          const present = await open();
+          return present === null ? null : openRotated(present, sinceMs, access);
         },
       },
       { mayFail: true },
@@ -102,6 +103,7 @@ function placesOf(host: Host, root: Readonly<Record<string, unknown>>): LogPlace
   const { data_root: dataRoot, dumb, puid, pgid } = root;
   const service = isObject(dumb) && isObject(dumb.api_service) ? dumb.api_service : {};
   const { file_roots: fileRoots } = service;
+  const usual = process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
   return {
     ...host.paths,
     roots: [dataRoot, ...(Array.isArray(fileRoots) ? fileRoots : [])],
@@ -110,6 +112,6 @@ function placesOf(host: Host, root: Readonly<Record<string, unknown>>): LogPlace
       const template = templates?.get(configKey);
       return template === undefined ? undefined : templates?.block(template, key);
     },
-    user: process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null,
+    userOf: block => (block && host.find('process.supervisor')?.userOf(block)) ?? usual,
   };
 }

@@ -11,12 +11,14 @@ import { slugOf } from '#kit/slug';
 import { unknownProcess } from '#kit/unknown-process';
 import { valueAt } from '#kit/value-at';
 import type { ServiceTemplates } from '../services/contract.ts';
-import { type LogPlaces, mayShow, requireDeclared } from './log-places.ts';
+import { accessOf, type LogAccess, type LogPlaces, mayShow, requireDeclared } from './log-places.ts';
 
 export interface FoundLog {
   readonly processName: string;
   /** Opens the log, which the caller closes. null when there is none, or it may not be shown. */
   readonly open: () => Promise<FileHandle | null>;
+  /** What decides which files of the log may be shown. */
+  readonly access: LogAccess;
   /** Whether this is the log of the host itself. */
   readonly own: boolean;
 }
@@ -42,18 +44,20 @@ export function findLogFile(name: string, { store, hub, templates, places }: Sou
   const block = store.findBlock(name);
   if (OWN_NAMES.test(folded) || block?.isHost === true) {
     const isOwn = (file: string): boolean => isOwnName(file, hub);
+    const access = accessOf(block, places);
     const open = async () => {
       // Lines that were logged before a request are in its answer, unless the disk is slow.
       await withDeadline(() => hub.flush(), FLUSH_MS, 'the log').catch(() => undefined);
-      return openNewest(hub.directory, isOwn, places);
+      return openNewest(hub.directory, isOwn, access);
     };
-    return { processName: block?.processName ?? name.trim(), open, own: true };
+    return { processName: block?.processName ?? name.trim(), open, access, own: true };
   }
   const blocks = store.blocks();
   const further = furtherLog(folded, templates);
   if (further !== undefined) return known(name, blocks, further, places);
   if (block === undefined) throw unknownProcess(name);
-  return { processName: block.processName, open: openerOf(block, places), own: false };
+  const access = accessOf(block, places);
+  return { processName: block.processName, open: openerOf(block, places, access), access, own: false };
 }
 
 /**
@@ -132,12 +136,13 @@ function known(
   const block = blocks.find(candidate => candidate.configKey === configKey);
   if (block === undefined) throw unknownProcess(name);
   const file = logFileOf(valueAt(block.block, option.split('.')), places.logDir);
-  if (file === null) return { processName: name.trim(), open: async () => null, own: false };
+  const access = accessOf(block, places);
+  if (file === null) return { processName: name.trim(), open: async () => null, access, own: false };
   requireDeclared(file, block, places);
-  return { processName: name.trim(), open: () => openInPlace(file, places), own: false };
+  return { processName: name.trim(), open: () => openInPlace(file, access), access, own: false };
 }
 
-function openerOf(named: NamedBlock, places: LogPlaces): FoundLog['open'] {
+function openerOf(named: NamedBlock, places: LogPlaces, access: LogAccess): FoundLog['open'] {
   const { log_file: name, config_file: configFile, config_dir: configDir } = named.block;
   const file = logFileOf(name, places.logDir);
   if (file !== null) requireDeclared(file, named, places);
@@ -147,11 +152,11 @@ function openerOf(named: NamedBlock, places: LogPlaces): FoundLog['open'] {
   ];
   return async () => {
     for (const log of file === null ? [] : [file, ...usualPattern(named, file, places)]) {
-      const found = await openInPlace(log, places).catch(nullWhenAbsent);
+      const found = await openInPlace(log, access).catch(nullWhenAbsent);
       if (found !== null) return found;
     }
     for (const directory of directories) {
-      const found = await openNewest(directory, name => /\.(log|txt)$/.test(name), places);
+      const found = await openNewest(directory, name => /\.(log|txt)$/.test(name), access);
       if (found !== null) return found;
     }
     return null;
@@ -171,18 +176,18 @@ function nullWhenAbsent(error: NodeJS.ErrnoException): null {
 }
 
 /** null when a link leads out of the file's directory, or no file fits a pattern. */
-async function openInPlace(file: string, places: LogPlaces): Promise<FileHandle | null> {
+async function openInPlace(file: string, access: LogAccess): Promise<FileHandle | null> {
   if (isLogPattern(file)) {
     const pattern = path.basename(file);
-    return openNewest(path.dirname(file), name => matchesLogPattern(name, pattern), places);
+    return openNewest(path.dirname(file), name => matchesLogPattern(name, pattern), access);
   }
   const beside = await GuardedDirectory.open(path.dirname(file));
   try {
     const name = path.basename(file);
-    if ((await beside.stat(name))?.isSymbolicLink() !== true) return await openShown(beside, name, places);
+    if ((await beside.stat(name))?.isSymbolicLink() !== true) return await openShown(beside, name, access);
     return await GuardedDirectory.at(file, async (directory, target) =>
       directory.path === beside.path || directory.path.startsWith(`${beside.path}/`)
-        ? openShown(directory, target, places)
+        ? openShown(directory, target, access)
         : null,
     );
   } finally {
@@ -194,21 +199,21 @@ async function openInPlace(file: string, places: LogPlaces): Promise<FileHandle 
 async function openNewest(
   place: string,
   matches: (name: string) => boolean,
-  places: LogPlaces,
+  access: LogAccess,
 ): Promise<FileHandle | null> {
   const directory = await GuardedDirectory.open(place).catch(() => null);
   if (directory === null) return null;
   try {
     const [newest] = await newestFirst(directory, matches);
-    return newest === undefined ? null : await openShown(directory, newest.name, places);
+    return newest === undefined ? null : await openShown(directory, newest.name, access);
   } finally {
     directory.close();
   }
 }
 
-async function openShown(directory: GuardedDirectory, name: string, places: LogPlaces): Promise<FileHandle | null> {
+async function openShown(directory: GuardedDirectory, name: string, access: LogAccess): Promise<FileHandle | null> {
   const handle = await directory.openFile(name, 'read');
-  if (await mayShow(path.join(directory.path, name), await handle.stat(), places)) return handle;
+  if (await mayShow(path.join(directory.path, name), await handle.stat(), access)) return handle;
   await handle.close();
   return null;
 }

@@ -17,8 +17,22 @@ export interface LogPlaces {
   readonly roots: readonly unknown[];
   /** The block that the template gives a service of that kind; undefined without a template. */
   templateBlock(block: NamedBlock): Readonly<Record<string, unknown>> | undefined;
-  /** The user of the services; null when the host cannot act as another. */
-  readonly user: { readonly uid: number; readonly gid: number } | null;
+  /** `block` is undefined for the log of the host. */
+  userOf(block: NamedBlock | undefined): LogUser;
+}
+
+/** The user that a service runs as; null when the host cannot act as another. */
+type LogUser = { readonly uid: number; readonly gid: number } | null;
+
+/** What decides which files may be shown as logs of one service. */
+export interface LogAccess extends Pick<LogPlaces, 'logDir' | 'configDir'> {
+  /** Asked only for a log outside of the log directory, because a named user is looked up in files. */
+  user(): LogUser;
+}
+
+export function accessOf(block: NamedBlock | undefined, places: LogPlaces): LogAccess {
+  const { logDir, configDir } = places;
+  return { logDir, configDir, user: () => places.userOf(block) };
 }
 
 /** Throws a Problem 403 that says what to do when the block may not have its log in this file. */
@@ -40,13 +54,15 @@ export function requireDeclared(file: string, block: NamedBlock, places: LogPlac
 }
 
 /**
- * Whether an open file may be shown as a log: it is below the log directory, or the services could read it themselves,
- * and it is no file of the host's own state. `file` is its real path.
+ * Whether an open file may be shown as a log: it is below the log directory, or the service could read it itself, and
+ * it is no file of the host's own state. `file` is its real path.
  */
-export async function mayShow(file: string, entry: Stats, { logDir, configDir, user }: LogPlaces): Promise<boolean> {
+export async function mayShow(file: string, entry: Stats, access: LogAccess): Promise<boolean> {
+  const { logDir, configDir } = access;
   if (isHostState(file, await realpath(configDir))) return false;
   if (isBelow(file, await realpath(logDir).catch(() => logDir))) return true;
   if (isSystemPath(file)) return false;
+  const user = access.user();
   if (user === null) return true;
   for (let place = path.dirname(file); ; place = path.dirname(place)) {
     if (!allows(await lstat(place), user, PASS)) return false;
@@ -55,7 +71,7 @@ export async function mayShow(file: string, entry: Stats, { logDir, configDir, u
 }
 
 /** Whether the mode gives the user a right; `bit` is its bit for all others. */
-function allows({ uid, gid, mode }: Stats, user: NonNullable<LogPlaces['user']>, bit: number): boolean {
+function allows({ uid, gid, mode }: Stats, user: NonNullable<LogUser>, bit: number): boolean {
   if (uid === user.uid) return (mode & (bit << 6)) !== 0;
   return (mode & (gid === user.gid ? bit << 3 : bit)) !== 0;
 }

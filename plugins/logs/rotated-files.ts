@@ -4,13 +4,13 @@ import { readlink } from 'node:fs/promises';
 import path from 'node:path';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import type { LogFile, LogSet } from './contract.ts';
-import { type LogPlaces, mayShow } from './log-places.ts';
+import { type LogAccess, mayShow } from './log-places.ts';
 
 const MAX_FILES = 30;
 const FORM = /^(.+?)(?:[-_.]?\d{4}-?\d\d-?\d\d(?:_\d{1,6})?|\.\d{1,6})?\.(log|txt)(?:\.\d{1,6})?(?:\.gz)?$/i;
 
 /** Opens the set of files to which the present file of a log belongs, and closes `present`. */
-export async function openRotated(present: FileHandle, sinceMs: number, places: LogPlaces): Promise<LogSet> {
+export async function openRotated(present: FileHandle, sinceMs: number, access: LogAccess): Promise<LogSet> {
   const handles: FileHandle[] = [];
   try {
     const file = await readlink(`/proc/self/fd/${present.fd}`);
@@ -24,7 +24,7 @@ export async function openRotated(present: FileHandle, sinceMs: number, places: 
         .sort((a, b) => b.modifiedMs - a.modifiedMs);
       const files: LogFile[] = [];
       for (const { name, modifiedMs } of wanted.slice(0, MAX_FILES)) {
-        const opened = await openShown(directory, name, places);
+        const opened = await openShown(directory, name, access);
         if (opened === null) continue;
         handles.push(opened.handle);
         files.push({ name, descriptor: opened.handle.fd, sizeBytes: opened.sizeBytes, modifiedMs });
@@ -52,12 +52,12 @@ export function areOfOneLog(name: string, other: string): boolean {
 async function openShown(
   directory: GuardedDirectory,
   name: string,
-  places: LogPlaces,
+  access: LogAccess,
 ): Promise<{ readonly handle: FileHandle; readonly sizeBytes: number } | null> {
   const handle = await directory.openFile(name, 'read').catch(() => null);
   if (handle === null) return null;
   const entry = await handle.stat();
-  if (await mayShow(path.join(directory.path, name), entry, places)) return { handle, sizeBytes: entry.size };
+  if (await mayShow(path.join(directory.path, name), entry, access)) return { handle, sizeBytes: entry.size };
   await handle.close();
   return null;
 }

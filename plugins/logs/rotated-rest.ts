@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { KeyBlock } from '#kit/key-block';
 import type { LogSet } from './contract.ts';
 import { fileIdOf, keysBefore, keysByLook, readRange, redactLines } from './log-page.ts';
-import type { LogPlaces } from './log-places.ts';
+import type { LogAccess } from './log-places.ts';
 import { openRotated } from './rotated-files.ts';
 
 const NEWLINE = 0x0a;
@@ -40,11 +40,11 @@ export async function restOf(set: LogSet, fileId: string, cursor: number, maxByt
 export async function keysBeforeFile(
   open: () => Promise<FileHandle | null>,
   fileId: string,
-  places: LogPlaces,
+  access: LogAccess,
 ): Promise<KeyBlock> {
   const present = await open();
   if (present === null) return new KeyBlock();
-  const set = await openRotated(present, 0, places);
+  const set = await openRotated(present, 0, access);
   try {
     return await keysOfFormer(set, fileId);
   } finally {

@@ -1,15 +1,19 @@
 // Every service has a log of its own: its place without configuration, the form of its lines, and how a log with a date
 // in its name is followed.
-import { chmod, mkdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
 import { start } from '../../support/kids.ts';
+import { NOBODY, ROOT_ONLY } from '../../support/race.ts';
 import { until } from '../../support/until.ts';
 
 /** The form in which the web frontend reads a line: time, level, service and text. */
 const READER = /^(\w{3} \d{1,2}, \d{4} \d\d:\d\d:\d\d) - (\w+) - (?:(.+?) subprocess: )?(.*)$/;
+
+const DAEMON = 1;
 
 const speaker = (process_name: string, text: string, more: object = {}) => ({
   enabled: false,
@@ -78,6 +82,46 @@ t.test('a service without log_file has a default log, which is not written to th
   const added = { updates: { later: speaker('Later', 'x') }, persist: false };
   t.equal((await app.post('/config', added)).status, 200);
   t.equal((await app.get('/config')).body.later.log_file, path.join(logDir, 'later.log'), 'in memory alone, too');
+});
+
+t.test('a log outside of the log directory is shown when the user of its service may read it', ROOT_ONLY, async t => {
+  const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-logs-'));
+  t.teardown(() => rm(dir, { recursive: true }));
+  await chmod(dir, 0o755);
+  const [own, all] = [path.join(dir, 'own'), path.join(dir, 'all')];
+  for (const place of [own, all]) await mkdir(place);
+  await writeFile(path.join(own, 'own.log'), 'own\n');
+  await writeFile(path.join(own, 'own-2025-01-02_1.log'), 'older\n');
+  await writeFile(path.join(all, 'all.log'), 'all\n');
+  for (const place of [path.join(own, 'own.log'), path.join(own, 'own-2025-01-02_1.log'), own])
+    await chown(place, DAEMON, DAEMON);
+  await chown(path.join(all, 'all.log'), NOBODY, NOBODY);
+  for (const file of [path.join(own, 'own.log'), path.join(all, 'all.log')]) await chmod(file, 0o600);
+  await chmod(own, 0o700);
+  const block = (process_name: string, config_dir: string, user = '') =>
+    speaker(process_name, 'x', {
+      config_dir,
+      log_file: path.join(config_dir, `${path.basename(config_dir)}.log`),
+      user,
+    });
+  const { app } = await open(t, {
+    named: block('Named', own, 'daemon'),
+    other: block('Other', own),
+    usual: block('Usual', all),
+    foreign: block('Foreign', all, 'daemon'),
+    nobody: block('Nobody', all, 'no-such-user'),
+  });
+  for (const [name, chunk] of [
+    ['Named', 'own\n'],
+    ['Other', ''],
+    ['Usual', 'all\n'],
+    ['Foreign', ''],
+    ['Nobody', 'all\n'],
+  ] as const)
+    t.equal((await pageOf(app, name)).chunk, chunk, name);
+  const { ino, dev } = await stat(path.join(own, 'own-2025-01-02_1.log'));
+  const former = `${dev.toString(16)}:${ino.toString(16)}`;
+  t.equal((await pageOf(app, 'Named', `&cursor=0&file_id=${former}&rest=true`)).rest, 'older\n');
 });
 
 t.test('services with names in other scripts have different logs', async t => {
