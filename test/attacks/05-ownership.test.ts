@@ -1,6 +1,6 @@
 // Line 5 and, of line 21, the repair beside a rotation and a removed log directory: the host gives away its own logs,
 // known by their names, and nothing else.
-import { chmod, chown, mkdir, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -13,6 +13,7 @@ import { NOBODY, ROOT_ONLY } from '../support/race.ts';
 import { until } from '../support/until.ts';
 
 const FORMER = 1_234;
+const DAEMON = 1;
 const OWNER = { uid: NOBODY, gid: NOBODY };
 
 async function boot(t: Test, logDir: string) {
@@ -26,6 +27,7 @@ async function boot(t: Test, logDir: string) {
 }
 
 const ownerOf = async (file: string) => (await stat(file)).uid;
+const owned = (...logs: string[]) => new Map(logs.map(log => [log, OWNER]));
 
 t.test('a shared directory keeps its owner and all that is not a log of the host', ROOT_ONLY, async t => {
   const logDir = path.join(
@@ -65,6 +67,47 @@ t.test('a directory that the log only goes to for want of another is left alone'
   t.match({ uid, mode: mode & 0o777 }, { uid: 0, mode: 0o700 });
 });
 
+t.test('a log in the directory of a service is given to the user of the service', ROOT_ONLY, async t => {
+  const dir = testDir(t, { config: { templates: { services: {} } } });
+  await chmod(dir, 0o755);
+  const configDir = path.join(dir, 'config');
+  const log = path.join(dir, 'own', 'logs', 'speaker.log');
+  const template = {
+    key: 'speaker',
+    displayName: 'Speaker',
+    kind: 'optional',
+    description: 'A service whose output is its log.',
+    links: {},
+    block: {
+      enabled: false,
+      process_name: 'Speaker',
+      command: ['sh', '-c', 'echo said; exec sleep 600'],
+      config_dir: path.join(dir, 'own'),
+      log_file: log,
+    },
+    launch: { hostWritesLog: true },
+    stop: { tier: 2 },
+  };
+  await writeFile(path.join(configDir, 'templates/services/speaker.json'), JSON.stringify(template));
+  await mkdir(path.dirname(path.dirname(log)));
+  const open = async () => {
+    const config = { speaker: { user: 'daemon' } };
+    const app = await startHost({ configDir, plugins: ['config', 'process', 'services', 'logs', 'health'], config });
+    t.teardown(() => app.stop());
+    await until(async () => (await app.get('/health')).body.startup?.terminal !== false);
+    return app;
+  };
+  const first = await open();
+  t.match(await start(first, 'Speaker'), { status: 200 });
+  await until(async () => (await readFile(log, 'utf8').catch(() => '')).includes('said'));
+  for (const place of [log, path.dirname(log)]) t.equal(await ownerOf(place), DAEMON, place);
+  t.match((await first.get('/logs?process_name=Speaker')).body.chunk, /said/);
+  await first.stop();
+  await chown(log, FORMER, FORMER);
+  await open();
+  await until(async () => (await ownerOf(log)) === DAEMON, { what: 'the log to be given back' });
+});
+
 t.test('logs that are rotated meanwhile, and links in their place, do not end the repair', ROOT_ONLY, async t => {
   const root = testDir(t, { log: {}, outside: '' });
   const logDir = path.join(root, 'log');
@@ -84,7 +127,7 @@ t.test('logs that are rotated meanwhile, and links in their place, do not end th
     }
   })();
   const fault = (place: string) => t.fail(place);
-  await repairOwnership([...logs, path.join(logDir, 'link.log')], OWNER, fault).finally(() => {
+  await repairOwnership(owned(...logs, path.join(logDir, 'link.log')), fault).finally(() => {
     repairing = false;
   });
   await rotating;
@@ -99,7 +142,7 @@ t.test('a place where the repair fails is named, and hinders no other', ROOT_ONL
   await chown(path.dirname(log), NOBODY, NOBODY);
   await chown(log, FORMER, FORMER);
   const faults: string[] = [];
-  await repairOwnership([path.join(file, 'app.log'), log], OWNER, place => void faults.push(place));
+  await repairOwnership(owned(path.join(file, 'app.log'), log), place => void faults.push(place));
   t.same(faults, [file]);
   t.equal(await ownerOf(log), NOBODY);
 });

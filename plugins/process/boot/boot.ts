@@ -330,11 +330,11 @@ export class Boot {
     const { name, directory, isFallback } = this.#host.use('log.hub');
     if (isFallback) return;
     const targets = this.#options.processes.all().map(({ block }) => captureTargetOf(this.#host, block));
-    const logs = targets.flatMap(({ logFile, accessLogFile }) => [logFile, accessLogFile]);
-    const owner = { uid: Number(puid), gid: Number(pgid) };
-    const known = logs.filter(log => log !== null).map(log => path.resolve(log));
-    const all = [path.join(directory, `${name}.log`), ...known];
-    const repaired = await repairOwnership(all, owner, (place, error) =>
+    const usual = { uid: Number(puid), gid: Number(pgid) };
+    const logs = new Map([[path.join(directory, `${name}.log`), usual]]);
+    for (const { logFile, accessLogFile, owner } of targets)
+      for (const log of [logFile, accessLogFile]) if (log !== null) logs.set(path.resolve(log), owner ?? usual);
+    const repaired = await repairOwnership(logs, (place, error) =>
       this.#host.log.warn(`the logs in ${place} could not be given to the service user`, error),
     );
     if (repaired > 0) this.#host.log.info(`${repaired} logs and log directories were given back to the service user`);

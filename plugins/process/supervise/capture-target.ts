@@ -5,6 +5,7 @@ import { isBelow } from '#kit/path-below';
 import { isLogPattern, logFileOf } from '#kit/service-log';
 import type { ServiceTemplate } from '../../services/contract.ts';
 import type { CaptureTarget } from '../capture/session-options.ts';
+import { RunUsers } from '../launch/run-user.ts';
 
 interface Known {
   readonly template: ServiceTemplate | undefined;
@@ -41,13 +42,16 @@ function targetOf(
     const file = logFileOf(name, host.paths.logDir);
     return file !== null && !isLogPattern(file) && ownsLogFile(host, named, template, file) ? file : null;
   };
+  const logFile = ownedLog(block.log_file);
+  const usual = process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
   return {
     processName,
-    logFile: ownedLog(block.log_file),
+    logFile,
     accessLogFile: ownedLog(block.access_log_file),
     logLevel: parseLevel(typeof block.log_level === 'string' ? block.log_level : 'INFO'),
     suppressed: block.suppress_logging === true,
-    owner: process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null,
+    // The log directory is that of all services; any other one belongs to the service itself.
+    owner: logFile === null || isBelow(logFile, host.paths.logDir) ? usual : new RunUsers(host).ofFiles(named),
   };
 }
 
