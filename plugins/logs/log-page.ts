@@ -28,8 +28,14 @@ const TURN_CHARACTERS = LARGE_TEXT_BYTES;
 const MAX_KEPT = 8;
 /** Larger pages are not kept. */
 const MAX_KEPT_BYTES = 256 * 1024;
-/** Matches the first line that the host writes at every start, and no line of a service that quotes it. */
-const BANNER = /^\w{3} \d{1,2}, \d{4} [\d:.]{8,12} - INFO - host: Stackwarden \S+ starts$/gm;
+/**
+ * Match the first line that the host writes at every start, as text and as JSON, and no line of a service that quotes
+ * it: as JSON such a line names its process before the message.
+ */
+const BANNERS = [
+  /^\w{3} \d{1,2}, \d{4} [\d:.]{8,12} - INFO - host: Stackwarden \S+ starts$/gm,
+  /^\{"time":"[\dT:.-]{23}Z","level":"INFO","message":"host: Stackwarden \S+ starts"\}$/gm,
+];
 
 export interface LogPage {
   readonly size: number;
@@ -244,6 +250,6 @@ export function redactLongLine(line: string, signs: number): string {
 }
 
 function sinceBanner(text: string): string {
-  const last = [...text.matchAll(BANNER)].at(-1);
-  return last === undefined ? text : text.slice(last.index);
+  const starts = BANNERS.map(banner => [...text.matchAll(banner)].at(-1)?.index ?? 0);
+  return text.slice(Math.max(...starts));
 }

@@ -4,8 +4,10 @@ import { appendFile, rename, rm, stat, truncate, utimes, writeFile } from 'node:
 import path from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
+import type { LogLine } from '../../../core/contract/log.ts';
 import { restingVersion } from '../../../core/kit/file-version.ts';
 import { GuardedDirectory } from '../../../core/kit/guarded-directory.ts';
+import { formatRecordAsJson } from '../../../core/kit/log-line.ts';
 import { type LogPage, LogPages, type PageRequest, redactLines } from '../../../plugins/logs/log-page.ts';
 import { testDir } from '../../support/directory.ts';
 import { until } from '../../support/until.ts';
@@ -154,6 +156,23 @@ t.test("the host's own log starts at its newest banner", async t => {
   const precise = banner.replace('10:04:01', '10:04:03.007');
   await appendFile(file, `${precise}newest\n`);
   t.equal((await read(file, { ownLog: true })).chunk, `${precise}newest\n`, 'a time with milliseconds');
+});
+
+t.test("the host's own log in JSON starts at its newest banner", async t => {
+  const message = 'host: Stackwarden 1.0.0 starts';
+  const line = (record: Partial<LogLine> = {}) =>
+    `${formatRecordAsJson({ at: Date.UTC(2025, 3, 2), level: 'INFO', text: message, ...record })}\n`;
+  const text = `${line()}${line({ text: 'host: old' })}${line()}${line({ text: 'host: new' })}`;
+  const file = path.join(testDir(t, { 'a.log': text }), 'a.log');
+  t.equal((await read(file, { ownLog: true })).chunk, `${line()}${line({ text: 'host: new' })}`);
+  t.equal((await read(file)).chunk, text);
+  const told = line({ processName: 'Kid' });
+  const quoted = line({ processName: 'Kid', text: line().trimEnd() });
+  await writeFile(file, `${line()}${told}${quoted}`);
+  t.equal((await read(file, { ownLog: true })).chunk, `${line()}${told}${quoted}`, 'what a service says is none');
+  const asText = `Apr 2, 2025 10:04:01 - INFO - ${message}\n`;
+  await writeFile(file, `${line()}${asText}${told}`);
+  t.equal((await read(file, { ownLog: true })).chunk, `${asText}${told}`, 'after a change of the format');
 });
 
 t.test('an irregular file gives an empty page', async t => {
