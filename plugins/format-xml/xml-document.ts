@@ -50,17 +50,28 @@ export function parseDocument(text: string): Element {
 }
 
 /** The names whose prefix is not declared around them: readers that know namespaces refuse a file with such a name. */
-export function undeclaredNames(
-  { name, attributes, children }: Element,
-  around: ReadonlySet<string> = new Set(['xml', 'xmlns']),
-): ReadonlySet<string> {
-  const declarations = attributes.filter(attribute => attribute.value !== '' && attribute.name.startsWith(DECLARATION));
-  const declared = new Set([...around, ...declarations.map(attribute => attribute.name.slice(DECLARATION.length))]);
-  const own = [name, ...attributes.map(attribute => attribute.name)].filter(given => {
+export function undeclaredNames(root: Element): ReadonlySet<string> {
+  const found = new Set<string>();
+  addUndeclared(root, new Set(['xml', 'xmlns']), found);
+  return found;
+}
+
+/**
+ * `declared` holds the prefixes that are declared around the element, and does so again in the end. It is one set for
+ * all elements, because a copy for each would take as long as a file has declarations times elements.
+ */
+function addUndeclared({ name, attributes, children }: Element, declared: Set<string>, found: Set<string>): void {
+  const added = attributes
+    .filter(attribute => attribute.value !== '' && attribute.name.startsWith(DECLARATION))
+    .map(attribute => attribute.name.slice(DECLARATION.length))
+    .filter(prefix => !declared.has(prefix));
+  for (const prefix of added) declared.add(prefix);
+  for (const given of [name, ...attributes.map(attribute => attribute.name)]) {
     const [prefix = '', local, ...rest] = given.split(':');
-    return local !== undefined && (local === '' || rest.length > 0 || !declared.has(prefix));
-  });
-  return new Set([...own, ...children.flatMap(child => [...undeclaredNames(child, declared)])]);
+    if (local !== undefined && (local === '' || rest.length > 0 || !declared.has(prefix))) found.add(given);
+  }
+  for (const child of children) addUndeclared(child, declared, found);
+  for (const prefix of added) declared.delete(prefix);
 }
 
 class Scanner {

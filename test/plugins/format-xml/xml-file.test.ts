@@ -44,6 +44,12 @@ holdFormat(t, xmlFormat, {
       becomes: '<a xmlns:f="urn:f" xml:lang="en" xmlns:d="urn:d"><x:e>2</x:e><d:g>3</d:g><f:h>4</f:h></a>',
     },
     {
+      name: 'a prefix that an element before declares once more',
+      text: '<a xmlns:x="urn:1"><b xmlns:x="urn:2"/><c><x:d>1</x:d></c></a>',
+      updates: { a: { c: { 'x:e': '2' } } },
+      becomes: ['</x:d>', '</x:d><x:e>2</x:e>'],
+    },
+    {
       name: 'in another encoding, whose characters need no bytes of their own',
       text: '<?xml version="1.0" encoding="ISO-8859-1"?>\n<a><b>1</b></a>',
       updates: { a: { b: 'é', c: { '@d': '\u{1f600}', e: 'é' } } },
@@ -123,6 +129,13 @@ holdFormat(t, xmlFormat, {
       status: 400,
       message: /Nothing declares the prefix of '[xd]:b/,
     })),
+    {
+      name: 'a prefix that only an element before declares',
+      text: '<a><b xmlns:x="urn:x"><x:e/></b><c><d/></c></a>',
+      updates: { c: { 'x:b': 1 } },
+      status: 400,
+      message: /Nothing declares the prefix of 'x:b/,
+    },
     { name: 'not closed', text: '<a>\n<b>\n</a>', status: 422, message: /line 3/ },
     { name: 'two roots', text: '<a/><b/>', status: 422, message: /behind the root/ },
     { name: 'a DOCTYPE', text: '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', status: 422, message: /DOCTYPE/ },
@@ -165,6 +178,14 @@ t.test('an update can be text', async t => {
   t.same(await xmlFormat.readUpdate('<a/>'), { kind: 'file', text: '<a/>' });
   await t.rejects(async () => xmlFormat.readUpdate('<a>'), { status: 400, message: /neither/ });
   await t.rejects(async () => xmlFormat.readUpdate('<!DOCTYPE a><a/>'), { status: 400, message: /neither/ });
+});
+
+t.test('many elements within many declared prefixes are looked through in linear time', async t => {
+  const count = 30_000;
+  const declarations = Array.from({ length: count }, (_, index) => ` xmlns:p${index}="u"`).join('');
+  const text = `<a${declarations}>${'<p0:b/>'.repeat(count)}<c/></a>`;
+  const { text: edited } = await xmlFormat.edit(text, { c: '1' }, 'merge');
+  t.ok(edited === text.replace('<c/>', '<c>1</c>'));
 });
 
 t.test('a file that is replaced is written in UTF-8', async t => {
