@@ -42,10 +42,13 @@ export interface DatabaseUse extends DatabaseWork {
 export class DatabaseUseError extends Error {
   /** Whether the child was ended at its limit, or by its signal. */
   readonly isLate: boolean;
+  /** What SQLite calls the reason, such as `SQLITE_BUSY`; undefined for a reason that is none of SQLite. */
+  readonly sqliteCode: string | undefined;
 
-  constructor(message: string, isLate: boolean) {
+  constructor(message: string, isLate: boolean, sqliteCode?: string) {
     super(message);
     this.isLate = isLate;
+    this.sqliteCode = sqliteCode;
   }
 }
 
@@ -98,10 +101,18 @@ async function useDatabase({ signal, limitMs, file, ...rest }: DatabaseUse, verb
     } as const;
     const child = execFile(process.execPath, ['-e', SCRIPT], options, (error, stdout, stderr) => {
       if (error === null) resolve(JSON.parse(stdout));
-      else reject(new DatabaseUseError(`${file} cannot be ${verb}: ${reasonIn(stderr)}`, error.killed === true));
+      else {
+        const message = `${file} cannot be ${verb}: ${reasonIn(stderr)}`;
+        reject(new DatabaseUseError(message, error.killed === true, codeIn(stderr)));
+      }
     });
     child.stdin?.on('error', () => undefined).end(JSON.stringify(request));
   });
+}
+
+/** The code in the text that Node writes about an error that nothing has caught. */
+function codeIn(words: string): string | undefined {
+  return /^ {2}code: '(SQLITE_\w+)'$/m.exec(words)?.[1];
 }
 
 function reasonIn(words: string): string {

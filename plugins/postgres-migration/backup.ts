@@ -117,7 +117,7 @@ export async function putBackSettings(
   }
 }
 
-/** Puts the copy of a database in the place of one that is missing or damaged. */
+/** Puts the copy of a database in the place of one that is missing, or damaged and then kept as `<name>.damaged`. */
 export async function putBackDatabase(directory: string, file: BackupFile, signal: AbortSignal): Promise<void> {
   const { name, source, uid, gid, mode } = file;
   await GuardedDirectory.at(path.join(directory, name), async (from, own) => {
@@ -135,6 +135,7 @@ export async function putBackDatabase(directory: string, file: BackupFile, signa
         } finally {
           await output.close();
         }
+        if ((await place.stat(target)) !== null) await place.rename(target, `${target}.damaged`);
         for (const end of BESIDE) await place.remove(`${target}${end}`);
         await place.rename(temporary, target);
         await place.sync();

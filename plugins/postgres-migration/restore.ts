@@ -1,9 +1,15 @@
 // Brings a service back to SQLite: its settings and its blocks get their former values. Every step can be repeated.
 import path from 'node:path';
+import { errorText } from '#kit/error-text';
+import { DatabaseUseError } from '#kit/sqlite-as-user';
 import { type BackupFile, copyOf, putBackDatabase, putBackSettings } from './backup.ts';
 import type { LiveJob } from './live-job.ts';
 import type { MigrationContext } from './migration-context.ts';
+import { type SourceFile, sizeOf } from './sqlite-source.ts';
 import type { Subject } from './subject.ts';
+
+/** The codes by which SQLite says that a file is no intact database. */
+const DAMAGED = /^SQLITE_(?:CORRUPT|NOTADB)/;
 
 export interface Restoring {
   readonly subject: Subject;
@@ -43,19 +49,49 @@ async function switchBack({ host, guard, server }: MigrationContext, subject: Su
     await guard.changing(name, ['databases'], () => server.managed.unregister(registered, disabled));
 }
 
-/** Puts the cold backup in the place of a database that is missing or damaged. */
-export async function restoreDatabase(
+/**
+ * The copies of databases that are missing or damaged. Changes nothing. Rejects when a database cannot be checked, as
+ * while another program has locked it.
+ */
+export async function findLost(
   { sources }: MigrationContext,
   { subject, live, signal }: Restoring,
-): Promise<void> {
+): Promise<BackupFile[]> {
   const copies = live.work.databases.map(({ label }) => copyOf(label));
-  for (const file of live.work.backup.filter(({ name }) => copies.includes(name))) {
-    const source = { file: file.source, user: subject.user, isStopped: true };
-    // Undoes a transaction that was cut off, for which an intact file would be taken for a damaged one.
-    await sources.closeLog(source, signal).catch(() => undefined);
-    const { quickCheck } = await sources.quickCheck(source).catch(() => ({ quickCheck: 'unreadable' }));
+  const lost: BackupFile[] = [];
+  for (const file of live.work.backup.filter(({ name }) => copies.includes(name)))
+    if (await isLost(sources, { file: file.source, user: subject.user, isStopped: true }, signal)) lost.push(file);
+  return lost;
+}
+
+async function isLost(sources: MigrationContext['sources'], source: SourceFile, signal: AbortSignal): Promise<boolean> {
+  if ((await sizeOf(source.file)) === null) return true;
+  // Undoes a transaction that was cut off, for which an intact file would be taken for a damaged one.
+  await sources.closeLog(source, signal).catch(() => undefined);
+  try {
+    const { quickCheck } = await sources.quickCheck(source);
     // null: too large to be checked in time. The file is left as it is, because the migration never changed it.
-    if (quickCheck === 'ok' || quickCheck === null) continue;
-    if (live.job.backup_dir !== null) await putBackDatabase(live.job.backup_dir, file, signal);
+    return quickCheck !== 'ok' && quickCheck !== null;
+  } catch (error) {
+    if (error instanceof DatabaseUseError && DAMAGED.test(error.sqliteCode ?? '')) return true;
+    const what = 'end what keeps it from being read, or move it away to have the copy from before the move';
+    throw new Error(`${errorText(error)}; ${what}, then try again`, { cause: error });
+  }
+}
+
+/** Puts the cold backup in the place of databases that are missing or damaged. */
+export async function restoreDatabases(
+  { host }: MigrationContext,
+  { live, signal }: Restoring,
+  lost: readonly BackupFile[],
+): Promise<void> {
+  const { backup_dir: directory } = live.job;
+  if (directory === null) return;
+  for (const file of lost) {
+    await putBackDatabase(directory, file, signal);
+    host.log.warn(
+      `${file.source} was missing or damaged, and is its copy from before the move now; what was damaged is kept as ` +
+        `${file.source}.damaged`,
+    );
   }
 }

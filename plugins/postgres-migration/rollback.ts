@@ -8,7 +8,7 @@ import { stopAndProve } from './cutover.ts';
 import type { LiveJob } from './live-job.ts';
 import { isEnding } from './migration.ts';
 import type { MigrationContext } from './migration-context.ts';
-import { type Restoring, restoreDatabase, restoreService } from './restore.ts';
+import { findLost, type Restoring, restoreDatabases, restoreService } from './restore.ts';
 import { waitUntilHealthy } from './service-watch.ts';
 
 const HEALTHY = { isStarted: true, limitMs: 90_000, steadyMs: 5_000 };
@@ -32,8 +32,12 @@ export async function rollBack(context: MigrationContext, rollback: Rollback): P
     const isWanted = pid !== null || (live.job.was_running && enabled && !stoppedByUser);
     if (live.job.status !== 'rolling_back') await live.change({ status: 'rolling_back', was_running: isWanted });
     await stopAndProve(context, held);
+    const lost = await findLost(context, rollback).catch(async (error: unknown) => {
+      if (pid !== null) await goOn(host, held);
+      throw error;
+    });
+    await restoreDatabases(context, rollback, lost);
     hasChanged = true;
-    await restoreDatabase(context, rollback);
     await restoreService(context, rollback, { keepsPresent: true });
     if (isWanted) await held.start();
     if (isWanted) await waitUntilHealthy(host, subject.processName, signal, HEALTHY);
@@ -42,6 +46,13 @@ export async function rollBack(context: MigrationContext, rollback: Rollback): P
     if (isEnding(host)) throw error;
     await fail(host, live, error, hasChanged);
   }
+}
+
+/** Starts a service again for which nothing was changed. */
+async function goOn(host: Host, held: HeldProcess): Promise<void> {
+  if (isEnding(host)) return;
+  const { processName } = held.snapshot();
+  await held.start().catch(error => host.log.error(`${processName} could not be started again`, error));
 }
 
 async function succeed(live: LiveJob, isStarted: boolean): Promise<void> {

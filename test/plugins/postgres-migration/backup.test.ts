@@ -1,13 +1,13 @@
 // The settings file of a service that is brought back, also when that is repeated after it was cut off, and its
 // database when that is damaged.
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import Sqlite from 'better-sqlite3';
 import t from 'tap';
 import { backUp, putBackSettings } from '../../../plugins/postgres-migration/backup.ts';
-import { restoreDatabase } from '../../../plugins/postgres-migration/restore.ts';
+import { findLost, restoreDatabases } from '../../../plugins/postgres-migration/restore.ts';
 import { SqliteSources } from '../../../plugins/postgres-migration/sqlite-source.ts';
 
 t.test('the present file is kept by the first of several tries', async t => {
@@ -55,14 +55,28 @@ t.test('a database whose program was killed in a transaction is no damaged one',
     for (let row = 0; row < 20; row += 1) db.prepare('INSERT INTO cut VALUES (hex(randomblob(5000)))').run()
     process.kill(process.pid, 'SIGKILL')`;
   t.equal(spawnSync(process.execPath, ['-e', cut]).signal, 'SIGKILL');
-  const restore = () => {
-    const live = { job: { backup_dir: backup }, work: { databases: [{ label: 'main' }], backup: [copied] } };
-    const restoring = { subject: { user: null }, live, signal };
-    return restoreDatabase({ sources: new SqliteSources() } as never, restoring as never);
-  };
+  const live = { job: { backup_dir: backup }, work: { databases: [{ label: 'main' }], backup: [copied] } };
+  const restoring = { subject: { user: null }, live, signal } as never;
+  const told: string[] = [];
+  const log = { warn: (line: string) => void told.push(line) };
+  const context = { sources: new SqliteSources(), host: { log } } as never;
+  const restore = async () => restoreDatabases(context, restoring, await findLost(context, restoring));
   await restore();
   t.same(use('SELECT text FROM notes'), ['later']);
+  t.same(told, []);
   await writeFile(file, 'damaged');
   await restore();
   t.same(use('SELECT text FROM notes'), [], 'as it was copied');
+  t.equal(await readFile(`${file}.damaged`, 'utf8'), 'damaged');
+  await rm(file);
+  await restore();
+  t.same(use('SELECT text FROM notes'), [], 'in the place of a missing one');
+  t.equal(told.length, 2);
+  await rm(file);
+  await mkdir(file);
+  await t.rejects(
+    restore(),
+    /cannot be read: .*; end what keeps it from being read, or move it away .*, then try again$/,
+  );
+  t.same(await readdir(file), [], 'what cannot be checked stays');
 });

@@ -1,7 +1,9 @@
 // The migration itself and the way back: which database the service uses after each, and what becomes of the other.
-import { appendFile, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import type { TestHost } from '../../support/host.ts';
 import { ownLog } from '../../support/own-log.ts';
 import {
@@ -34,6 +36,23 @@ const LISTED = [
   { name: 'sonarr-main', enabled: false },
 ];
 const block = async () => (await app.get(`/process?process_name=${NAME}`)).body.config;
+
+/** Keeps every other program out of a database with a write-ahead log until the returned function is called. */
+async function lock(t: Test, file: string): Promise<() => Promise<unknown>> {
+  const program = `const db = new (require('better-sqlite3'))(process.argv[1])
+    db.pragma('locking_mode = EXCLUSIVE')
+    db.exec('BEGIN EXCLUSIVE')
+    process.stdout.write('locked')
+    process.stdin.resume().on('end', () => db.exec('ROLLBACK').close())`;
+  const child = spawn(process.execPath, ['-e', program, file], { stdio: ['pipe', 'pipe', 'inherit'] });
+  t.teardown(() => child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  const ended = once(child, 'exit');
+  return () => {
+    child.stdin.end();
+    return ended;
+  };
+}
 
 t.before(async () => {
   stack = await makeStack(t);
@@ -93,6 +112,21 @@ t.test('a service is migrated to PostgreSQL, and back', async t => {
   const altered = await undo(jobId);
   t.match(altered, { status: 400, body: { detail: /was altered; nothing was changed/ } });
   await writeFile(copy, bytes);
+  const database = path.join(stack.home, 'sonarr.db');
+  // The check of the preflight counts only for the file as it was then.
+  await utimes(database, new Date(), new Date());
+  const unlock = await lock(t, database);
+  const refused = await undo(jobId);
+  t.match(refused, { status: 500, body: { detail: /database is locked; end what keeps it from .*, then try again$/ } });
+  t.match((await app.get(`${PREFIX}/status?job_id=${jobId}`)).body, {
+    status: 'rollback_failed',
+    rollback_available: true,
+    rollback: { retry_safe: true },
+  });
+  await running(app, [NAME]);
+  t.match(await stack.data(), { engine: 'postgres' }, 'it goes on');
+  await unlock();
+  t.equal(stack.source(), source, 'what cannot be checked is not replaced');
   const { status, body, text } = await undo(jobId);
   t.equal(status, 200, text);
   t.match(body, {
