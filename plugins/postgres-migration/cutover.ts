@@ -186,6 +186,11 @@ async function finish(context: MigrationContext, { subject, live, signal }: Cuto
   await finalize(context, { subject, live }, { ...live.timings, downtime_seconds: downtime });
 }
 
+/** The databases that a promotion has set aside. */
+export function setAside({ databases }: Pick<JobWork, 'databases'>): JobWork['preserved'] {
+  return databases.flatMap(({ previous }) => (previous === null ? [] : [{ oid: previous.oid, name: previous.name }]));
+}
+
 /** Ends a cutover whose service works: clears up and completes the job. Also used after a restart of the host. */
 export async function finalize(
   { server, places, files }: MigrationContext,
@@ -196,7 +201,7 @@ export async function finalize(
   const { outcome, databases } = live.work;
   live.tell('finalizing', 98, 'What was done is written down');
   await live.change({ status: 'finalizing' });
-  const previous = databases.flatMap(one => (one.previous === null ? [] : [one.previous]));
+  const previous = databases.flatMap(one => one.previous ?? []);
   const preserved = previous.filter(({ isEmpty }) => !isEmpty).map(({ oid, name }) => ({ oid, name }));
   live.tell('cleanup', 99, 'What is no longer needed is removed');
   await places.removeWork(live.job.job_id);

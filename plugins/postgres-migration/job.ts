@@ -124,7 +124,7 @@ const workSchema = z.lazy(() =>
     ),
     /** Whether databases that the job has made are still to be dropped, and renamed ones to get their names back. */
     isUndoDue: z.boolean(),
-    /** Databases that a completed cutover has set aside. They are kept until a later cutover has succeeded. */
+    /** Databases that an ended cutover has set aside. They are kept until a later cutover has succeeded. */
     preserved: z.array(serverDatabase),
     helper: z.object({ pid: z.int(), startTime: z.number(), bootId: z.string() }).nullable(),
     /** Options of the block as the configuration file held them before; null for those that it did not hold. */

@@ -3,7 +3,7 @@
 import type { Host } from '#core';
 import type { HeldProcess } from '../process/contract.ts';
 import { faultOfBackup } from './backup.ts';
-import { cutOver, stopAndProve } from './cutover.ts';
+import { cutOver, setAside, stopAndProve } from './cutover.ts';
 import { hasReached, type JobFailure, unixSeconds } from './job.ts';
 import type { LiveJob } from './live-job.ts';
 import type { MigrationContext } from './migration-context.ts';
@@ -56,18 +56,22 @@ async function takeBack(context: MigrationContext, migration: Migration, error: 
     }
   } catch (failed) {
     host.log.error(`${processName} could not be brought back to SQLite`, failed);
-    const directory = live.job.backup_dir;
-    const fault = directory === null ? 'there is no backup' : await faultOfBackup(directory, live.work.backup);
-    live.tell('failed', 100, `${error.message}; ${processName} could not be brought back to SQLite`);
-    await live.end('failed', { error, rollback_available: directory !== null && fault === undefined });
-    return;
+    return endNotBack(context, live, error);
   }
-  await live
-    .note({ isUndoDue: true })
-    .catch((failed: unknown) => host.log.warn('what a migration has left could not be recorded', failed));
-  await undoInServer(context, live);
+  await clearServer(context, live);
   live.tell('failed', 100, wasStopped ? `${processName} is on SQLite as before` : `${processName} was not changed`);
   await live.end('failed_rolled_back', { error, rollback_available: false });
+}
+
+/** Ends a job whose service could not be brought back. Its databases stay once they have the names that it may use. */
+async function endNotBack(context: MigrationContext, live: LiveJob, error: JobFailure): Promise<void> {
+  const { backup_dir: directory, process_name: processName } = live.job;
+  const fault = directory === null ? 'there is no backup' : await faultOfBackup(directory, live.work.backup);
+  const isPromoted = hasReached(live.job, 'target_promoted');
+  if (!isPromoted) await clearServer(context, live);
+  live.tell('failed', 100, `${error.message}; ${processName} could not be brought back to SQLite`);
+  const end = { error, rollback_available: directory !== null && fault === undefined };
+  await live.end('failed', end, isPromoted ? { preserved: setAside(live.work) } : {});
 }
 
 /** Removes what a failed job needs no more: its work directory, and a backup that is not complete. */
@@ -77,6 +81,14 @@ async function discard({ host, places }: MigrationContext, live: LiveJob): Promi
   const removals = [places.removeWork(jobId), ...(isWhole ? [] : [places.removeBackup(processName, jobId)])];
   for (const { status, reason } of (await Promise.allSettled(removals)) as PromiseRejectedResult[])
     if (status === 'rejected') host.log.warn('the work of a migration could not be removed', reason);
+}
+
+/** Like `undoInServer`, for a job that no record says this of yet. */
+async function clearServer(context: MigrationContext, live: LiveJob): Promise<void> {
+  await live
+    .note({ isUndoDue: true })
+    .catch((failed: unknown) => context.host.log.warn('what a migration has left could not be recorded', failed));
+  await undoInServer(context, live);
 }
 
 /** Takes back what the job did in PostgreSQL. When the server does not answer, this is done again once it runs. */

@@ -1,7 +1,7 @@
 // Brings migrations that the end of a host has interrupted to their end. A service starts only once its files and its
 // block fit together, so that it starts on complete data. PostgreSQL is cleared up once it runs.
 import { faultOfBackup } from './backup.ts';
-import { finalize, stopAndProve } from './cutover.ts';
+import { finalize, setAside, stopAndProve } from './cutover.ts';
 import { killLeftHelper } from './helper-process.ts';
 import { hasReached, isActive, type JobRecord } from './job.ts';
 import type { Leftovers } from './leftovers.ts';
@@ -175,7 +175,9 @@ export class Recovery {
     const message = `Stackwarden ended during the migration; ${what}`;
     live.tell('interrupted', 100, message);
     const error = { message, code: 'migration.interrupted', stage: live.job.rollback_checkpoint ?? 'preparation' };
-    await live.end('interrupted', { error, rollback_available: isRollbackAvailable }, { isUndoDue, helper: null });
+    const preserved = hasReached(live.job, 'target_promoted') ? setAside(live.work) : [];
+    const work = { isUndoDue, helper: null, preserved };
+    await live.end('interrupted', { error, rollback_available: isRollbackAvailable }, work);
     this.#context.host.log.warn(`${live.job.process_name}: ${message}`);
   }
 

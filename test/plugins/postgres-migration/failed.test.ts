@@ -1,8 +1,9 @@
 // Migrations that fail, also by a killed program: the service runs on SQLite as before, with byte-identical files.
-import { readdir, readFile } from 'node:fs/promises';
+import { chmod, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import Database from 'better-sqlite3';
-import t from 'tap';
+import t, { type Test } from 'tap';
+import type { JobRecord } from '../../../plugins/postgres-migration/job.ts';
 import type { TestHost } from '../../support/host.ts';
 import { pidOf } from '../../support/kids.ts';
 import {
@@ -106,6 +107,37 @@ t.test('a migration fails when one of its programs is killed', async t => {
   t.match(job, { status: 'completed', result: { validated: true } }, 'none of it stands in the way of the next');
 });
 
+/** Makes it impossible to start the service until the returned function is called. */
+async function close(t: Test): Promise<() => Promise<void>> {
+  const open = () => chmod(stack.home, 0o755);
+  t.teardown(open);
+  await chmod(stack.home, 0o000);
+  return open;
+}
+
+async function rolledBack(t: Test, id: string): Promise<void> {
+  const { status, text } = await app.post(`${PREFIX}/rollback`, { job_id: id, confirmation: `ROLLBACK ${NAME}` });
+  t.equal(status, 200, text);
+  await running(app, [NAME]);
+}
+
+t.test('a migration whose service cannot be brought back leaves no databases', async t => {
+  const was = await present();
+  const [table = ''] = stack.tables();
+  await set({ env: { SERVARR_HABIT: `holds ${table}` } });
+  const id = await begin(app, 'cutover');
+  const pid = await held(table);
+  const open = await close(t);
+  process.kill(pid, 'SIGKILL');
+  const job = await ended(app, id);
+  t.match(job, { status: 'failed', rollback_available: true, error: { code: 'transfer.ended' } });
+  t.same(await others(), []);
+  await open();
+  await set({ env: {} });
+  await rolledBack(t, id);
+  t.same(await present(), was);
+});
+
 t.test('a value that PostgreSQL cannot hold fails a migration, and is not shown', async t => {
   await accepted('/process/stop-service', {});
   stack.write(`UPDATE "Series" SET "Monitored" = ${VALUE} WHERE "Id" = 17`);
@@ -165,4 +197,26 @@ t.test('databases whose removal was interrupted are removed', async t => {
   await running(app, [NAME]);
   t.same(await stack.data(), { ...before, engine: 'postgres' });
   t.same((await others()).sort(), ['sonarr-log', 'sonarr-main'], 'it is not set aside');
+  await rolledBack(t, job.job_id);
+});
+
+t.test('what a promotion has set aside is known when its service cannot be brought back', async t => {
+  const id = await begin(app, 'cutover');
+  await during(id, 'starting');
+  const pid = await until(() => pidOf(app, NAME));
+  await close(t);
+  process.kill(pid, 'SIGKILL');
+  const job = await ended(app, id);
+  t.match(job, { status: 'failed', rollback_available: true, rollback_checkpoint: /^service_/ });
+  const file = path.join(stack.configDir, 'arr-postgres-migration', 'jobs', `${id}.json`);
+  const { preserved } = await until(
+    async () => {
+      const record: JobRecord = JSON.parse(await readFile(file, 'utf8'));
+      return record.job.status === 'failed' ? record.work : undefined;
+    },
+    { what: 'the end of the job on disk' },
+  );
+  const aside = (await others()).filter(name => name.startsWith('prev_'));
+  t.same(preserved.map(({ name }) => name).sort(), aside.sort());
+  t.ok(aside.length > 0);
 });

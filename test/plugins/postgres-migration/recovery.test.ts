@@ -89,11 +89,15 @@ t.test('a service that was taken out of the configuration', async t => {
     { status: 'running', rollback_checkpoint: 'service_started', isUndoDue: false },
     { status: 'rolling_back', rollback_checkpoint: 'healthy', isUndoDue: false },
   ] as const;
+  const previous = { oid: 20_001, name: 'prev_sonarr_0_main' };
+  const databases = [
+    { label: 'main', target: 'sonarr-main', staging: 's', stagingOid: 1, previous: { ...previous, isEmpty: false } },
+  ];
   const ids: string[] = [];
   for (const { status, rollback_checkpoint } of left) {
     const { job, work } = newRecord(IDENTITY, []);
     const own = { ...job, status, rollback_checkpoint, backup_dir: backup, rollback_available: true };
-    const record = { job: own, work: { ...work, backup: [file] } };
+    const record = { job: own, work: { ...work, databases, backup: [file] } };
     await writeFile(path.join(jobs, `${job.job_id}.json`), JSON.stringify(record), { mode: 0o600 });
     ids.push(job.job_id);
   }
@@ -113,11 +117,17 @@ t.test('a service that was taken out of the configuration', async t => {
       error: { message: /nothing was touched; its backup is .*\/sonarr\/one,/ },
     });
   }
-  const undos = await Promise.all(
-    ids.map(async id => JSON.parse(await readFile(path.join(jobs, `${id}.json`), 'utf8')).work.isUndoDue),
+  const works = await until(
+    async () => {
+      const texts = await Promise.all(ids.map(id => readFile(path.join(jobs, `${id}.json`), 'utf8')));
+      const records: JobRecord[] = texts.map(text => JSON.parse(text));
+      return records.every(({ job }) => job.status === 'interrupted') ? records.map(({ work }) => work) : undefined;
+    },
+    { what: 'the end of the jobs on disk' },
   );
   t.same(
-    undos,
-    left.map(({ isUndoDue }) => isUndoDue),
+    works.map(({ isUndoDue, preserved }) => ({ isUndoDue, preserved })),
+    left.map(({ isUndoDue }) => ({ isUndoDue, preserved: isUndoDue ? [] : [previous] })),
+    'what a promotion has set aside is known to later ones',
   );
 });
