@@ -145,7 +145,7 @@ export class Sampler implements MetricsSampler {
   #factsNow(): ReadonlyMap<string, BlockFacts> {
     const store = this.#host.use('config.store');
     const templates = this.#host.find('service.templates');
-    const blocks = store.blocks();
+    const blocks = this.#host.find('process.supervisor')?.blocks() ?? store.blocks();
     const dataRoot = store.get('data_root');
     const known = this.#facts;
     if (known?.blocks === blocks && known.templates === templates && known.dataRoot === dataRoot) return known.byName;

@@ -1,8 +1,9 @@
 // The configuration of notifications as clients see and save it: secrets are not shown, and blank ones are not changed.
 import { z } from 'zod';
-import { type ConfigStore, Problem } from '#core';
+import { type Host, Problem } from '#core';
 import { newId } from '#kit/new-id';
 import { isObject } from '#kit/plain-object';
+import type {} from '../process/contract.ts';
 import {
   type DestinationSettings,
   type NotificationSettings,
@@ -51,9 +52,10 @@ export const saveAnswer = z.lazy(() =>
   }),
 );
 
-/** Names of processes that are enabled, in the order of the configuration. */
-export function enabledNames(store: ConfigStore): string[] {
-  return store.blocks().flatMap(({ processName, block }) => (block.enabled === true ? [processName] : []));
+/** Names of processes that are enabled or were started by hand, in the order of the configuration. */
+export function enabledNames(host: Host): string[] {
+  const blocks = host.find('process.supervisor')?.blocks() ?? host.use('config.store').blocks();
+  return blocks.flatMap(({ processName, block }) => (block.enabled === true ? [processName] : []));
 }
 
 /** The configuration without secrets and without names of processes that are not enabled. */
@@ -83,13 +85,13 @@ function shownNames(
  * The section to be saved, with known members only. Members that are not sent keep their values. Throws a Problem 400
  * that names the place and never a secret.
  */
-export function configFromWire(sent: unknown, store: ConfigStore): Members {
+export function configFromWire(sent: unknown, host: Host): Members {
   if (!isObject(sent)) {
     const fault = sent === undefined ? 'it is missing' : 'it must be an object';
     throw new Problem(400, `Invalid notification configuration at config: ${fault}`);
   }
   const { destinations, thresholds, ...others } = sent;
-  const stored = readSettings(store);
+  const stored = readSettings(host.use('config.store'));
   const known = knownMembers(others, notificationsSection.shape);
   const section: Record<string, unknown> = { ...known };
   if (thresholds !== undefined)
@@ -109,7 +111,7 @@ export function configFromWire(sent: unknown, store: ConfigStore): Members {
   const sentKeys = Object.keys(section);
   const saved = Object.fromEntries(Object.entries(parsed.data).filter(([key]) => sentKeys.includes(key)));
   if (parsed.data.destinations === undefined || destinations === undefined) return saved;
-  const enabled = new Set(enabledNames(store));
+  const enabled = new Set(enabledNames(host));
   return { ...saved, destinations: parsed.data.destinations.map(entry => withNames(entry, stored, enabled)) };
 }
 

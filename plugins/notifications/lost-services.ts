@@ -16,7 +16,7 @@ export class LostServices {
 
   look(): void {
     const limited = this.#settings().destinations.filter(({ service_names: names }) => names.length > 0);
-    const enabled = new Set(limited.length === 0 ? [] : enabledNames(this.#host.use('config.store')));
+    const enabled = new Set(limited.length === 0 ? [] : enabledNames(this.#host));
     const lost = new Set<string>();
     for (const { id, name, service_names: services } of limited) {
       for (const service of services) {

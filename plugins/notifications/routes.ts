@@ -33,7 +33,7 @@ export interface RouteParts {
 export function registerRoutes(host: Host, { store, intake, deliveries, events }: RouteParts): void {
   const config = () => host.use('config.store');
   const destinations = () => readSettings(config()).destinations;
-  const shown = () => configToWire(readSettings(config()), new Set(enabledNames(config())));
+  const shown = () => configToWire(readSettings(config()), new Set(enabledNames(host)));
 
   host.route({
     method: 'GET',
@@ -51,7 +51,7 @@ export function registerRoutes(host: Host, { store, intake, deliveries, events }
     body: configBody,
     response: saveAnswer,
     async handle({ body, identity }) {
-      const section = configFromWire(body.config, config());
+      const section = configFromWire(body.config, host);
       const updates = { dumb: { notifications: section } };
       const actor = identity.username ?? 'api';
       const { overridden, warnings } = await config().update({ updates, persist: true, actor });

@@ -303,6 +303,25 @@ t.test('a dead mount does not delay the numbers', { skip: isRoot ? false : 'only
   t.match(place(`${dir}/none`), { exists: false, usage: null });
 });
 
+t.test('the mount of a service that was started by hand is a place of the others', async t => {
+  const [mount, own] = [path.join(dir, 'mount'), path.join(dir, 'own')];
+  await Promise.all([mkdir(mount), mkdir(own)]);
+  const places = { mount_type: 'dfs', mount_path: mount, config_dir: own, config_file: `${own}/config.json` };
+  const other = await startHost({
+    plugins: [...PLUGINS, 'services'],
+    config: {
+      decypharr: program('Mounter', 'setInterval(() => {}, 60_000)', { ...places, log_file: `${own}/log` }),
+      kid: program('Kid', 'setInterval(() => {}, 60_000)'),
+    },
+  });
+  t.teardown(() => other.stop());
+  const shown = async () => (await managed(other, 'Kid'))?.disk_paths?.paths.map((place: Body) => place.path);
+  await start(other, 'Kid');
+  t.notOk((await until(shown)).includes(mount), 'a service that is not in use mounts nothing');
+  t.equal((await start(other, 'Mounter')).status, 200);
+  await until(async () => (await shown()).includes(mount));
+});
+
 t.test('short-lived processes do not disturb the numbers', async t => {
   await startFor(t, 'Kid');
   const forks: ChildProcess = spawn('sh', ['-c', 'while :; do /bin/true; done'], { stdio: 'ignore' });

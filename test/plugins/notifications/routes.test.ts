@@ -205,6 +205,16 @@ t.test('the flow of the frontend', async t => {
     t.same((await told())?.sort(), ['Alpha', 'Beta'], 'each is told once');
   });
 
+  await t.test('a disabled service that was started by hand can be chosen', async t => {
+    const [known] = (await app.get('/notifications/config')).body.destinations;
+    const limited = { destinations: [{ ...known, service_names: ['Gamma'] }] };
+    t.match(await save(limited), { status: 400, body: { detail: /'Gamma'/ } });
+    await app.post('/process/start-service', { process_name: 'Gamma' });
+    const answer = await save(limited);
+    t.match([answer.status, answer.body.destinations?.[0].service_names], [200, ['Gamma']], answer.text);
+    t.same((await save((await app.get('/notifications/config')).body)).status, 200);
+  });
+
   await t.test('a destination with a new id needs its secrets', async t => {
     const [known] = (await app.get('/notifications/config')).body.destinations;
     const { id: _, ...other } = known;
