@@ -1,4 +1,4 @@
-// Which enabled services keep databases, and where: as contributions for a service say, otherwise as its template says.
+// Which services in use keep databases, and where: as contributions for a service say, otherwise as its template says.
 import type { Host, NamedBlock } from '#core';
 import { contributedValues } from '#kit/contributed-values';
 import type {} from '../process/contract.ts';
@@ -27,7 +27,9 @@ const SOON_MS = 500;
 export class Candidates {
   readonly #host: Host;
   #found: readonly Candidate[] = [];
-  #known: { readonly root: unknown; readonly atMs: number; readonly found: Promise<readonly Candidate[]> } | undefined;
+  #known:
+    | { readonly blocks: unknown; readonly atMs: number; readonly found: Promise<readonly Candidate[]> }
+    | undefined;
 
   constructor(host: Host) {
     this.#host = host;
@@ -35,14 +37,15 @@ export class Candidates {
 
   /** Sorted by process name, ignoring case. */
   list(): Promise<readonly Candidate[]> {
-    const root = this.#host.use('config.store').root();
+    // A new array after each change of the configuration, and of what was started by hand.
+    const blocks = this.#host.find('process.supervisor')?.blocks() ?? this.#host.use('config.store').blocks();
     const known = this.#known;
-    if (known?.root === root && performance.now() - known.atMs < KEPT_MS) return known.found;
-    const found = this.#find().then(candidates => {
+    if (known?.blocks === blocks && performance.now() - known.atMs < KEPT_MS) return known.found;
+    const found = this.#find(blocks).then(candidates => {
       this.#found = candidates;
       return candidates;
     });
-    this.#known = { root, atMs: performance.now(), found };
+    this.#known = { blocks, atMs: performance.now(), found };
     return found;
   }
 
@@ -70,8 +73,7 @@ export class Candidates {
     return [...new Set([...fromTemplates.map(({ key }) => key), ...told])].sort();
   }
 
-  async #find(): Promise<readonly Candidate[]> {
-    const blocks = this.#host.use('config.store').blocks();
+  async #find(blocks: readonly NamedBlock[]): Promise<readonly Candidate[]> {
     const enabled = blocks.filter(({ isHost, block }) => !isHost && block.enabled === true);
     const found = (await Promise.all(enabled.map(service => this.#candidateOf(service)))).flat();
     const nameOf = ({ service }: Candidate): string => service.processName.toLowerCase();
