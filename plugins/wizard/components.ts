@@ -95,6 +95,7 @@ export class Components {
       .instances(template.key)
       .filter(({ key, block }) => key !== template.instance && block.enabled === true)
       .map(({ path: place }) => place);
+    for (const place of enabled) this.#draft.set(place, { enabled: true });
     return enabled.length > 0 ? enabled : [this.instance(template, template.instance ?? 'Default')];
   }
 

@@ -1,7 +1,6 @@
 // The configuration that would result from a request, before any of it is saved.
 
 import type { NamedBlock } from '#core';
-import { deepEqual } from '#kit/deep-equal';
 import { findBlocks } from '#kit/named-blocks';
 import { plainData } from '#kit/plain-data';
 import { isObject } from '#kit/plain-object';
@@ -17,7 +16,7 @@ export class Draft {
     this.#root = plainData(structuredClone(root) as Values);
   }
 
-  /** The changes to be merged into the configuration; empty when there are none. */
+  /** What is to be merged into the configuration; empty when nothing was set or removed. */
   get updates(): Readonly<Values> {
     return this.#updates;
   }
@@ -62,12 +61,15 @@ export class Draft {
     return findBlocks(this.#root);
   }
 
-  /** Sets keys of the block at a path, merging objects. Values that are equal already are not recorded as changes. */
+  /**
+   * Sets keys of the block at a path, merging objects. Values that are equal already are recorded too, because they may
+   * be in memory alone; the store leaves out those that the file has.
+   */
   set(path: readonly string[], values: Values): void {
     for (const [key, value] of Object.entries(values)) {
       const at = [...path, key];
       if (isObject(value) && Object.keys(value).length > 0) this.set(at, value);
-      else if (!deepEqual(this.#valueAt(at), value)) {
+      else {
         put(this.#root, at, value);
         put(this.#updates, at, value);
       }
@@ -78,10 +80,6 @@ export class Draft {
     const parent = this.block(path.slice(0, -1)) as Values | undefined;
     if (parent !== undefined) delete parent[path.at(-1) ?? ''];
     put(this.#updates, path, null);
-  }
-
-  #valueAt(path: readonly string[]): unknown {
-    return this.block(path.slice(0, -1))?.[path.at(-1) ?? ''];
   }
 }
 
