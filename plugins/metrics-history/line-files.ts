@@ -1,5 +1,8 @@
 // Files of an earlier program with samples as lines of JSON. They are only read.
 import type { FileHandle } from 'node:fs/promises';
+import path from 'node:path';
+import { Problem } from '#core';
+import { reasonText } from '#kit/error-text';
 import { GuardedDirectory } from '#kit/guarded-directory';
 
 const NAME = /^metrics-\d{8}-\d+\.jsonl$/;
@@ -14,7 +17,7 @@ export class LineFiles {
     this.#directory = directory;
   }
 
-  /** The files in the order of their names; none when the directory is missing. */
+  /** The files in the order of their names; none when the directory is missing. Throws a Problem 503. */
   async list(): Promise<{ readonly name: string; readonly bytes: number }[]> {
     const directory = await this.#open();
     if (directory === undefined) return [];
@@ -27,12 +30,14 @@ export class LineFiles {
         }),
       );
       return files.flat();
+    } catch (error) {
+      throw unreadable(this.#directory, error);
     } finally {
       directory.close();
     }
   }
 
-  /** The lines of a file that are not blank; null for one that is longer than 4 MiB. */
+  /** The lines of a file that are not blank; null for one that is longer than 4 MiB. Throws a Problem 503. */
   async *lines(name: string): AsyncGenerator<string | null> {
     const directory = await this.#open();
     if (directory === undefined) return;
@@ -40,6 +45,8 @@ export class LineFiles {
     try {
       handle = await directory.openFile(name, 'read');
       yield* linesOf(handle);
+    } catch (error) {
+      throw unreadable(path.join(this.#directory, name), error);
     } finally {
       await handle?.close();
       directory.close();
@@ -51,9 +58,16 @@ export class LineFiles {
       return await GuardedDirectory.open(this.#directory);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw error;
+      throw unreadable(this.#directory, error);
     }
   }
+}
+
+/** Users can mend what the system refuses; any other error stays what it is. */
+function unreadable(place: string, error: unknown): unknown {
+  if ((error as NodeJS.ErrnoException).errno === undefined) return error;
+  const sentence = `${place} cannot be read: ${reasonText(error)}; mend that, or correct dumb.metrics.history_dir`;
+  return new Problem(503, sentence, { cause: error });
 }
 
 async function* linesOf(handle: FileHandle): AsyncGenerator<string | null> {

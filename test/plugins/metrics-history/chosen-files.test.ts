@@ -57,6 +57,15 @@ t.test('one beside a directory of lines that cannot be opened', async t => {
   t.match(told, [/what an earlier program kept in \S+metrics\.sqlite cannot be read/]);
 });
 
+t.test('a directory of lines that the system refuses is told to who asks for an import', async t => {
+  // Nobody can open a name that is too long, not even root.
+  const directory = path.join(testDir(t), 'x'.repeat(300));
+  const app = await startWith(t, { history_dir: directory, storage: { sqlite_path: plant(t) } });
+  const { status, body } = await app.post('/metrics/history/migrate');
+  t.equal(status, 503);
+  t.match(body.detail, /x{300} cannot be read: name too long; mend that, or correct dumb\.metrics\.history_dir$/);
+});
+
 t.test('one that could not be read at the start', async t => {
   const file = plant(t);
   // A directory to which others may write is not trusted.
