@@ -123,8 +123,7 @@ export class GraphAnswer {
     const needs = this.#hard(this.#context.structure.needs.get(this.#target.processName));
     const ordered = [...needs].sort(
       (a, b) =>
-        ROW_ORDER.indexOf(a.signal) - ROW_ORDER.indexOf(b.signal) ||
-        (a.signal === 'conditional_startup_map' ? compare(a.key, b.key) : 0),
+        rowRank(a.signal) - rowRank(b.signal) || (a.signal === 'conditional_startup_map' ? compare(a.key, b.key) : 0),
     );
     return [...new Set(ordered.map(need => need.key))].map(key => {
       const own = ordered.filter(need => need.key === key);
@@ -297,6 +296,12 @@ export class GraphAnswer {
   #template(key: string): ServiceTemplate | undefined {
     return this.#context.templates?.get(key);
   }
+}
+
+/** Signals that are not in `ROW_ORDER`, such as those of third parties, come last. */
+function rowRank(signal: string): number {
+  const rank = ROW_ORDER.indexOf(signal);
+  return rank === -1 ? ROW_ORDER.length : rank;
 }
 
 /** The processes that are part of a cycle. When only their keys form a cycle, all processes of the pairs. */

@@ -5,7 +5,7 @@ import path from 'node:path';
 import t from 'tap';
 import { testSignalSource } from '../../contracts/signal-source.ts';
 import { testDir } from '../../support/directory.ts';
-import { edgesOf, startGraph } from '../../support/graph.ts';
+import { edgesOf, keysOf, startGraph } from '../../support/graph.ts';
 import { pluginNames, pluginsDir } from '../../support/host.ts';
 import { kid } from '../../support/kids.ts';
 import { ownLog } from '../../support/own-log.ts';
@@ -32,6 +32,7 @@ const reporting = (
 async function open(
   t: Parameters<typeof testDir>[0] & { teardown(fn: () => unknown): void },
   plugins: Record<string, string>,
+  others: Record<string, unknown> = {},
 ) {
   const dir = testDir(t, {});
   for (const [name, source] of Object.entries(plugins)) {
@@ -41,6 +42,7 @@ async function open(
   const config = {
     server: kid('Server', ['calm'], { enabled: false, port: 17_777 }),
     client: kid('Client', ['calm'], { enabled: false, wait_for_tcp: [{ port: 17_777 }] }),
+    ...others,
   };
   const base = ['config', 'process', 'services', 'dependency-graph'];
   const signals = (await pluginNames()).filter(name => /^signal-|^service-(rclone|zilean)$/.test(name));
@@ -94,6 +96,18 @@ t.test('the signal gets the keys that it asks for, without secrets, and cannot c
   t.notMatch(answer.signal_errors[0].error, 'hunter2');
   t.ok(isFrozen);
   t.notMatch(JSON.stringify(answer.processes), 'v9', 'an answer shows no more than before');
+});
+
+t.test('rows of a third party come after those of the product', { skip }, async t => {
+  const need = `({ entriesOf }) => ({ needs: ['server', 'riven_backend'].map(key => ({ dependent: 'Web', key,
+    members: entriesOf(key).map(entry => entry.processName) })) })`;
+  const others = {
+    riven_backend: kid('Backend', ['calm'], { enabled: false }),
+    riven_frontend: kid('Web', ['calm'], { enabled: false }),
+  };
+  const { of } = await open(t, { queue: reporting('queue', 'queue_needs', need) }, others);
+  const answer = await of('Web', 'all');
+  t.same(keysOf(answer), ['riven_backend', 'server']);
 });
 
 t.test('keys of a third party are read and shown as their marks say', { skip }, async t => {
