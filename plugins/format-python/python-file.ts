@@ -195,8 +195,12 @@ function findTokenEnd(text: string, start: number): number {
       if (end === null) throw createProblem(text, start, 'a text is not closed');
       return end;
     }
-    case '\\':
-      return start + (text[start + 1] === '\r' ? 3 : 2);
+    case '\\': {
+      const end = start + (text[start + 1] === '\r' ? 3 : 2);
+      // An added line would continue this one.
+      if (end >= text.length) throw createProblem(text, start, 'no line follows a backslash');
+      return end;
+    }
     default:
       return start + 1;
   }

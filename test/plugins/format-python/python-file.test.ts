@@ -144,6 +144,13 @@ holdFormat(t, pythonFormat, {
     { name: 'an open text', text: "A = 1\nB = 'x\n", status: 422, message: /line 2, column 5/ },
     { name: 'an open bracket', text: 'A = [1,\n', status: 422, message: /line 1/ },
     {
+      name: 'a backslash that an added line would follow',
+      text: 'A = 1\nB = f(1)\\\n',
+      updates: { C: 2 },
+      status: 422,
+      message: /no line follows a backslash at line 2, column 9/,
+    },
+    {
       name: 'an expression',
       text: SETTINGS,
       updates: { BASE: 'x' },
