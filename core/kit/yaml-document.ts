@@ -1,5 +1,14 @@
 // Parses YAML that others wrote: within the limits of nesting, and in linear time.
-import { type Document, isScalar, LineCounter, type ParsedNode, parseDocument, visit, type YAMLError } from 'yaml';
+import {
+  type Document,
+  isScalar,
+  LineCounter,
+  type ParsedNode,
+  parseDocument,
+  type Tags,
+  visit,
+  type YAMLError,
+} from 'yaml';
 import { Problem } from '../contract/problem.ts';
 import { errorText } from './error-text.ts';
 import { plainData } from './plain-data.ts';
@@ -16,11 +25,23 @@ export interface YamlDocument {
     | undefined;
 }
 
+/** Tags of values that JSON has too. */
+const JSON_TAGS: ReadonlySet<string> = new Set(
+  ['map', 'seq', 'str', 'null', 'bool', 'int', 'float'].map(name => `tag:yaml.org,2002:${name}`),
+);
+
 /**
- * The parser's own search for duplicate keys is off, because it compares each key with all before it. Tags that it
- * knows, such as `!!set` and `!!binary`, are not resolved, so that JSON has every value too.
+ * The parser's own search for duplicate keys is off, because it compares each key with all before it. Other tags that
+ * it knows, such as `!!set` and `!!binary`, are not resolved; the schema of a document with `%YAML 1.1` would resolve
+ * them, find timestamps in texts, and always merge.
  */
-const OPTIONS = { uniqueKeys: false, prettyErrors: false, logLevel: 'error', resolveKnownTags: false } as const;
+const OPTIONS = {
+  uniqueKeys: false,
+  prettyErrors: false,
+  logLevel: 'error',
+  resolveKnownTags: false,
+  customTags: (tags: Tags): Tags => tags.filter(tag => typeof tag === 'object' && JSON_TAGS.has(tag.tag)),
+} as const;
 
 /** The same text at the same offsets: a carriage return alone ends a line of YAML, which the parser does not know. */
 export function withLineFeeds(text: string): string {

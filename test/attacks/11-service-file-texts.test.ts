@@ -35,6 +35,11 @@ const SAMPLES: Readonly<Record<string, string>> = {
   postgresql: "# head\nlisten_addresses = '*'\t# all\nport 5432\nname = 'it''s'\ninclude 'x.conf'\n",
 };
 
+/** Values that JSON does not have, as parsers of YAML 1.1 read them. */
+const YAML_1_1 =
+  '%YAML 1.1\n---\nday: 2024-01-02\ntime: 10:30\nmode: 0644\non: yes\na: &x {b: 1}\nset: !!set {c, d}\n' +
+  'bytes: !!binary aGk=\norder: !!omap [e: 1, f: 2]\npairs: !!pairs [g: 1]\nown: {<<: *x, h: !!timestamp 2001-02-03}\n';
+
 const HOSTILE = [
   '[',
   '{',
@@ -59,6 +64,7 @@ const HOSTILE = [
   '- 1\n',
   '<<: *x\n',
   '!!timestamp 2001\n',
+  '%YAML 1.1\n---\n',
   '%YAML 3\n---\n',
   '...\n',
   '|\n',
@@ -172,8 +178,9 @@ for (const format of formats) {
   const sample = SAMPLES[format.name];
   if (sample === undefined) continue;
   const updates = fc.oneof(anyUpdates, { weight: 3, arbitrary: updatesOf(await format.parse(sample)) });
+  const samples = format.name === 'yaml' ? [sample, YAML_1_1] : [sample];
   const text = fc.oneof(
-    { weight: 4, arbitrary: mutationsOf(sample) },
+    ...samples.map(text => ({ weight: 4, arbitrary: mutationsOf(text) })),
     fc.string({ unit: ANY_CHARACTER, maxLength: 60 }),
   );
 

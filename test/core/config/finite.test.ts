@@ -1,5 +1,5 @@
-// Numbers that JSON does not have, such as infinity: clients get null, a save of such an answer keeps the number in the
-// file, and no body may set one.
+// What JSON does not have. Of numbers such as infinity clients get null, a save of such an answer keeps the number in
+// the file, and no body may set one. Other values, as documents of YAML 1.1 have them, are their texts.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -48,3 +48,24 @@ for (const [name, text] of Object.entries(FILES)) {
     t.equal(await file(), text.replace(/(?<=last"?: )1/, '3'));
   });
 }
+
+t.test('values of a document of YAML 1.1 are their texts, and stay in the file', async t => {
+  const text = `%YAML 1.1
+---
+app:
+  process_name: App
+  command: ['true']
+  oneshot: yes
+  more: { bytes: !!binary aGk=, day: 2024-01-02, set: !!set { a, b }, pairs: !!omap [c: 1] } # theirs
+  last: 1
+`;
+  const configDir = testDir(t, { 'stackwarden.yaml': text });
+  const app = await startHost({ plugins: ['config', 'process'], configDir });
+  t.teardown(() => app.stop());
+  const { body } = await app.get('/config?process_name=App');
+  const more = { bytes: 'aGk=', day: '2024-01-02', set: { a: null, b: null }, pairs: [{ c: 1 }] };
+  t.match(body, { more, oneshot: true });
+  const saved = await app.post('/config', { process_name: 'App', updates: { ...body, last: 2 }, persist: true });
+  t.match(saved, { status: 200, body: { changed: ['app.last'] } });
+  t.equal(await readFile(path.join(configDir, 'stackwarden.yaml'), 'utf8'), text.replace('last: 1', 'last: 2'));
+});

@@ -57,6 +57,12 @@ holdFormat(t, yamlFormat, {
       becomes: 'e:\n  - &e\n    c: 4\n  - &f\n    g: 5\n',
     },
     {
+      name: 'values that only YAML 1.1 has',
+      text: '%YAML 1.1\n---\nday: 2024-01-02\nbytes: !!binary aGk=\nset: !!set {a, b}\non: yes\nport: 1\n',
+      updates: { day: '2024-01-02', bytes: 'aGk=', set: { a: null }, true: true, port: 2 },
+      becomes: ['port: 1', 'port: 2'],
+    },
+    {
       name: 'anchors on lines of their own',
       text: 'a: # one\n  &a\n  b: 1\nc:\n  &c\n  d: 1\n  e: 2\nf:\n  -\n    &f\n    g: 1\n  - 2\nh:\n  &h\n  - 1\n',
       updates: { a: 'text', c: { d: 3, e: 2 }, f: ['text', 2], h: [] },
