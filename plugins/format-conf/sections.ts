@@ -181,12 +181,14 @@ function parseLine(text: string, ending: string, around: Surroundings, others: O
   if (header !== null) return { ...bare, section: header[1] ?? '', isHeader: true };
   if (others === 'carry' && (isNested || NESTED_HEADER.test(content)))
     return { ...bare, isCarried: true, isNested: true };
+  // Before a key is looked for, because the rest of a value may have its signs: an address, or a list of variables.
+  const isRest = others === 'carry' && keyLine !== null && indentationOf(text) > indentationOf(keyLine.text);
+  if (isRest) return { ...bare, isCarried: true, continues: keyLine.key };
   const at = text.search(/[=:]/);
   const key = text.slice(0, Math.max(at, 0)).trim();
   if (key !== '') return { ...bare, key, ...valueAfter(text, at) };
   if (others === 'refuse' || content.startsWith('[')) return null;
-  const isRest = keyLine !== null && indentationOf(text) > indentationOf(keyLine.text);
-  return { ...bare, isCarried: true, continues: isRest ? keyLine.key : null };
+  return { ...bare, isCarried: true };
 }
 
 /** The value of a line, and what stands before it; `at` is the offset of the sign between key and value. */

@@ -162,8 +162,34 @@ host = deep.example.com
 name = all
 `;
 
+/** Values whose further lines look like lines with keys, and a section whose lines are indented evenly. */
+const KEYS_IN_VALUES = `[program:x]
+environment =
+    A="1",
+    ; why
+    B="2"
+urls = http://a
+    http://b
+[even]
+  x = 1
+  y = 2
+`;
+
 holdFormat(t, named('ini'), {
   cases: [
+    {
+      name: 'lines that are indented evenly have keys',
+      text: KEYS_IN_VALUES,
+      updates: { even: { x: '3' } },
+      becomes: ['x = 1', 'x = 3'],
+    },
+    {
+      name: 'replace takes a whole value, or none of it',
+      text: KEYS_IN_VALUES,
+      updates: { 'program:x': { environment: '' }, even: { y: '2' } },
+      mode: 'replace',
+      becomes: KEYS_IN_VALUES.replace('urls = http://a\n    http://b\n', '').replace('  x = 1\n', ''),
+    },
     {
       name: 'what stands in nested sections is not that of the section around',
       text: WIDE_INI,
@@ -244,6 +270,20 @@ holdFormat(t, named('ini'), {
       message: /misc\.paths goes on/,
     },
     {
+      name: 'a value that goes on with the sign of equality',
+      text: KEYS_IN_VALUES,
+      updates: { 'program:x': { environment: 'C="3"' } },
+      status: 400,
+      message: /program:x\.environment goes on/,
+    },
+    {
+      name: 'a value that goes on with a colon',
+      text: KEYS_IN_VALUES,
+      updates: { 'program:x': { urls: 'http://c' } },
+      status: 400,
+      message: /program:x\.urls goes on/,
+    },
+    {
       name: 'a name without a value',
       text: WIDE_INI,
       updates: { misc: { 'skip-networking': 'no' } },
@@ -272,6 +312,11 @@ t.test('an INI file shows its sections without inherited values', async t => {
   const shown = JSON.stringify(await named('ini').parse(WIDE_INI));
   const misc = { host: '127.0.0.1', paths: '/one' };
   t.equal(shown, JSON.stringify({ misc, servers: {}, categories: { name: 'all' } }));
+});
+
+t.test('the rest of a value in an INI file has no keys', async t => {
+  const shown = JSON.stringify(await named('ini').parse(KEYS_IN_VALUES));
+  t.equal(shown, JSON.stringify({ 'program:x': { environment: '', urls: 'http://a' }, even: { x: '1', y: '2' } }));
 });
 
 t.test('the laws hold for generated INI files', async t => {
