@@ -5,8 +5,10 @@ const CURVES = ['cpu', 'mem', 'disk_read_rate', 'disk_write_rate', 'net_recv_rat
 
 export type Curve = (typeof CURVES)[number];
 
-/** Half a day of samples; older ones are dropped. */
+/** How many samples are held of the time that the curves reach back. */
 const MAX_POINTS = 20_000;
+/** Ten hours, where the host keeps no history. */
+const FIRST_SPAN_S = 36_000;
 /** A longer time without a sample is a gap. */
 const GAP_S = 60;
 const GAP_BUCKETS = 3;
@@ -16,7 +18,7 @@ export class SampleSeries {
   #times: number[] = [];
   #last: Sample | undefined;
   /** How far back the curves reach. */
-  #spanS = Number.POSITIVE_INFINITY;
+  #spanS = FIRST_SPAN_S;
 
   /** Unix seconds. */
   get times(): readonly number[] {
@@ -54,9 +56,13 @@ export class SampleSeries {
       net_recv_rate: rate(net?.recv_bytes, system.net_io.recv_bytes, spanS),
       net_sent_rate: rate(net?.sent_bytes, system.net_io.sent_bytes, spanS),
     };
-    this.#push(timestamp, GAP_S, curve => now[curve]);
+    const stepS = this.#spanS / MAX_POINTS;
+    const [before, newest] = this.#times.slice(-2);
+    // The newest sample is always shown, and stays when it is a step away from the one before.
+    if (before !== undefined && newest !== undefined && newest - before < stepS) this.#drop(-1, 1);
+    this.#push(timestamp, Math.max(GAP_S, stepS * GAP_BUCKETS), curve => now[curve]);
     const outside = this.#times.findIndex(time => time >= timestamp - this.#spanS);
-    this.#drop(0, Math.max(outside, this.#times.length - MAX_POINTS));
+    this.#drop(0, Math.max(outside, 0));
   }
 
   #drop(from: number, count: number): void {

@@ -23,6 +23,21 @@ t.test('curves', { skip: !isHere }, async t => {
     t.equal(series.of('net_recv_rate').at(-1), 1);
   });
 
+  await t.test('reach back over a week, however long the page is open', async t => {
+    const series = new SampleSeries();
+    const [spanS, now] = [604_800, 1_000_000];
+    const past = kept(Array.from({ length: 1_009 }, (_, index) => now - spanS + index * 600));
+    series.replace({ ...past, bucket_seconds: 600 }, spanS);
+    for (let time = now; time <= now + 50_000; time += 2) series.add(sampleAt(time));
+    const { times } = series;
+    t.equal(times[0], now + 50_000 - spanS + 400, 'the first point of the history that is not too old');
+    t.equal(times.at(-1), now + 50_000, 'the newest sample');
+    t.ok(times.length < 3_000, `${times.length} points`);
+    t.notOk(series.of('cpu').includes(null), 'what is left out makes no gap');
+    for (let time = now + 50_031; time < now + 1_000_000; time += 31) series.add(sampleAt(time));
+    t.ok(times.length < 20_000, `${times.length} points after some days`);
+  });
+
   await t.test('go on when the clock is set back', async t => {
     const series = new SampleSeries();
     for (const time of [5_000, 5_002, 5_004, 1_000, 1_002, 1_002]) series.add(sampleAt(time));
