@@ -94,7 +94,10 @@ export class Api {
     this.refused.tell();
   }
 
-  /** Refreshes the tokens. Gives whether there are new ones. Calls during a refresh share its outcome. */
+  /**
+   * Refreshes the tokens. Gives whether there are new ones; rejects with an ApiError when the host neither gave nor
+   * refused them. Calls during a refresh share its outcome.
+   */
   refresh(): Promise<boolean> {
     this.#refreshing ??= this.#exchange().finally(() => {
       this.#refreshing = undefined;
@@ -122,8 +125,8 @@ export class Api {
         return this.hasTokens;
       }
     } catch (error) {
-      // Without an answer the tokens may still be valid.
-      if (!(error instanceof ApiError) || error.status !== 401) return false;
+      // The tokens may still be valid.
+      if (!(error instanceof ApiError) || error.status !== 401) throw error;
       if (this.#tokens !== old) return this.hasTokens;
     }
     this.#keep(undefined);

@@ -78,7 +78,8 @@ export class LiveStream {
     this.#drop();
     if (code === CREDENTIALS_REFUSED && !this.#isRefreshed) {
       this.#become({ kind: 'connecting' });
-      this.#isRefreshed = await this.#options.api.refresh();
+      // A refresh that failed is tried again after the pause.
+      this.#isRefreshed = await this.#options.api.refresh().catch(() => false);
       if (this.#state.kind !== 'connecting') return;
       if (this.#isRefreshed) {
         this.#connect();

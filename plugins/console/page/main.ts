@@ -111,7 +111,9 @@ async function begin(): Promise<void> {
     showPlace();
   } catch (error) {
     // The form to log in is shown already.
-    if (error instanceof ApiError && error.status === 401) return;
+    if (error instanceof ApiError && error.status === 401 && isLoginShown && !api.hasTokens) return;
+    // The sentence takes the place of a form.
+    isLoginShown = false;
     frame.fail((error as Error).message);
     setTimeout(() => void begin(), RETRY_MS);
   }

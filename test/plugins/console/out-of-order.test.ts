@@ -79,5 +79,30 @@ t.test('the console keeps what is newer', { skip, timeout: 400_000 }, async t =>
     t.equal(refreshed, 2);
   });
 
+  await t.test('a refresh that fails for the moment is told and tried again', async t => {
+    const refresh = '**/auth/refresh';
+    const spoilAccess = () =>
+      page.evaluate(`sessionStorage.setItem('stackwarden.tokens', JSON.stringify({
+        ...JSON.parse(sessionStorage.getItem('stackwarden.tokens')), access_token: 'expired' }))`);
+    await page.goto(`${native}/#/services`);
+    await spoilAccess();
+    await page.route(refresh, route => route.fulfill({ status: 503, json: { detail: 'It is starting' } }));
+    await page.reload();
+    await page.getByText('It is starting').waitFor();
+    await page.unroute(refresh);
+    await page.getByRole('link', { name: 'One', exact: true }).waitFor();
+
+    t.comment('after a login, too, whose tokens are refused in the end');
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.route('**/host/plugins', route => route.fulfill({ status: 503, json: { detail: 'It is starting' } }));
+    await page.getByLabel('User name').fill('owner');
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByText('It is starting').waitFor();
+    await page.route('**/host/plugins', route => route.fulfill({ status: 401, json: { detail: 'Expired' } }));
+    await page.route(refresh, route => route.fulfill({ status: 401, json: { detail: 'Expired' } }));
+    await page.getByRole('heading', { name: 'Log in' }).waitFor();
+  });
+
   t.same(faults, [], 'no error');
 });
