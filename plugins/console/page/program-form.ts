@@ -36,7 +36,8 @@ export class ProgramForm {
     this.#submit.disabled = true;
     try {
       const block = { process_name: name, command: ['sh', '-c', this.#command.value], enabled: true };
-      await this.#api.post('config', { updates: { [keyOf(name)]: block } });
+      const present = await this.#api.get<Readonly<Record<string, unknown>>>('config');
+      await this.#api.post('config', { updates: { [keyFor(name, present)]: block } });
       const { status } = await this.#api.post<{ status: string }>('process/start-service', { process_name: name });
       tell(`${name}: ${status}`);
       location.hash = addressOf('service', name);
@@ -47,8 +48,16 @@ export class ProgramForm {
   }
 }
 
-/** The key of the program's block, made of letters, digits and underscores. */
-function keyOf(name: string): string {
+/**
+ * The key of the program's block, made of letters, digits and underscores. Only a block with the same name may have it
+ * already, such as that of a program that was added and did not start.
+ */
+function keyFor(name: string, present: Readonly<Record<string, unknown>>): string {
   const plain = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_');
-  return plain.replace(/^_/, '').replace(/_$/, '') || 'program';
+  const wanted = plain.replace(/^_/, '').replace(/_$/, '') || 'program';
+  const isTaken = (key: string): boolean =>
+    key in present && (present[key] as { readonly process_name?: unknown } | null)?.process_name !== name;
+  let key = wanted;
+  for (let number = 2; isTaken(key); number += 1) key = `${wanted}_${number}`;
+  return key;
 }

@@ -142,6 +142,16 @@ t.test('the console works in a browser', { skip: !isHere, timeout: 600_000 }, as
     await page.getByRole('heading', { name: 'My own' }).waitFor();
     await page.locator('.line', { hasText: 'it is mine' }).waitFor();
     t.match((await app.get('/process?process_name=My%20own')).body, { enabled: true, status: 'running' });
+    for (const name of ['Радио', 'Погода', 'Радио']) {
+      await go('begin');
+      await page.getByLabel('Name', { exact: true }).fill(name);
+      await page.getByLabel('Command, as in a shell').fill('exec sleep 600');
+      await button('Add and start it').click();
+      await page.getByRole('heading', { name }).waitFor();
+    }
+    const { body: added } = await app.get('/config');
+    t.match(added, { program: { process_name: 'Радио' }, program_2: { process_name: 'Погода' } });
+    t.notOk('program_3' in (added as object), 'a program that is added again keeps its key');
 
     await go('begin');
     await button('Do not show this again').click();
