@@ -7,6 +7,9 @@ const BEGINNING = /^(?:[^-]{8,32} - |\{"time":"[^"]{24}","level":")(DEBUG|INFO|W
 
 export type Level = 'all' | 'warnings' | 'errors';
 
+/** Enough to see, in a line of which each letter may match; many thousands of elements would hold the page up. */
+const MAX_MARKS = 200;
+
 const ERRORS: readonly string[] = ['ERROR', 'CRITICAL'];
 const WARNINGS: readonly string[] = ['WARNING', ...ERRORS];
 
@@ -19,7 +22,7 @@ export function isShown(level: string | undefined, wanted: Level): boolean {
   return wanted === 'all' || (wanted === 'errors' ? ERRORS : WARNINGS).includes(level ?? '');
 }
 
-/** The text of a line, with the matches of the search marked. */
+/** The text of a line, with the first matches of the search marked. */
 export function markedText(line: string, search: string): (Node | string)[] {
   if (search === '') return [line];
   const folded = line.toLowerCase();
@@ -27,7 +30,9 @@ export function markedText(line: string, search: string): (Node | string)[] {
   if (folded.length !== line.length) return [line];
   const parts: (Node | string)[] = [];
   let at = 0;
-  for (let found = folded.indexOf(search); found >= 0; found = folded.indexOf(search, at)) {
+  for (let marks = 0; marks < MAX_MARKS; marks += 1) {
+    const found = folded.indexOf(search, at);
+    if (found < 0) break;
     parts.push(line.slice(at, found), element('mark', {}, line.slice(found, found + search.length)));
     at = found + search.length;
   }
