@@ -11,6 +11,9 @@ const MOST_BYTES = 8_388_608;
 const MAX_LINES = 200_000;
 /** How many lines are dropped at once, because each time the whole list is drawn anew. */
 const SPARE_LINES = 20_000;
+/** The same of characters, because lines may be long. */
+const MAX_CHARACTERS = 67_108_864;
+const SPARE_CHARACTERS = 8_388_608;
 /** Escape sequences of colours for terminals. */
 const COLOURS = /\u001b\[[0-9;]*m/g;
 
@@ -19,6 +22,8 @@ export class LogFeed {
   readonly #processName: string;
   readonly #stop = new AbortController();
   #lines: string[] = [];
+  /** How many characters the lines have. */
+  #characters = 0;
   #tailBytes = FIRST_BYTES;
   #isCut = false;
   #cursor: number | undefined;
@@ -104,15 +109,30 @@ export class LogFeed {
     const lines = [...linesOf(rest), ...linesOf(chunk)];
     if (!isAll && lines.length === 0) return;
     if (isAll) {
-      this.#lines = lines;
+      this.#lines = [];
+      this.#characters = 0;
       this.#isCut = size > this.#tailBytes;
-    } else for (const line of lines) this.#lines.push(line);
-    const isTooMuch = this.#lines.length > MAX_LINES + SPARE_LINES;
-    if (isTooMuch) {
-      this.#lines.splice(0, this.#lines.length - MAX_LINES);
-      this.#isCut = true;
     }
-    this.changed.tell(isAll || isTooMuch ? 'all' : lines.length);
+    for (const line of lines) {
+      this.#lines.push(line);
+      this.#characters += line.length;
+    }
+    const isDropped = this.#dropOldest();
+    this.changed.tell(isAll || isDropped ? 'all' : lines.length);
+  }
+
+  /** Drops the oldest lines when there are too many. Gives whether there were. */
+  #dropOldest(): boolean {
+    const isFew = this.#lines.length <= MAX_LINES + SPARE_LINES;
+    if (isFew && this.#characters <= MAX_CHARACTERS + SPARE_CHARACTERS) return false;
+    let count = 0;
+    while (this.#lines.length - count > MAX_LINES || this.#characters > MAX_CHARACTERS) {
+      this.#characters -= this.#lines[count]?.length ?? 0;
+      count += 1;
+    }
+    this.#lines.splice(0, count);
+    this.#isCut = true;
+    return true;
   }
 }
 

@@ -16,6 +16,29 @@ t.test('a search marks the first matches of a line, and leaves the rest as text'
   t.equal(parts.join('').replaceAll(/[<>]/g, ''), line, 'nothing is left out');
 });
 
+t.test('an open log holds 64 Mi characters, of which the oldest go first', { skip }, async t => {
+  const { LogFeed } = await import(place('log-feed').href);
+  const sizes = [1_000, 200, 10];
+  const texts = sizes.map((count, index) => `${String(index).repeat(65_535)}\n`.repeat(count));
+  const api = { get: async () => pageOf(texts.shift() ?? '') };
+  const feed = new LogFeed(api, 'App');
+  t.teardown(() => feed.close());
+  const told: unknown[] = [];
+  const all = new Promise<void>(resolve => {
+    feed.changed.add((added: unknown) => told.push(added) === sizes.length && resolve());
+  });
+  feed.open();
+  await all;
+  t.same(told, ['all', 'all', 10], 'only the second read was too much');
+  t.equal(feed.lines.length, 1_024 + 10);
+  t.equal(feed.lines.at(-1)[0], '2');
+  t.equal(feed.isCut, true);
+});
+
+function pageOf(chunk: string): object {
+  return { size: 0, cursor: 1, chunk, reset: false, file_id: 'a' };
+}
+
 function createMark(): object {
   let text = '';
   return { append: (child: string) => (text += child), toString: () => `<${text}>` };
