@@ -1,5 +1,6 @@
 // A log file with one writer: rotated by size and day, reopened when it is moved; a failure never stops its producer.
 // Others may write to its directory: no link of theirs is followed, and nothing but a regular file is written.
+import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import type { Rotation } from '../contract/log.ts';
@@ -52,6 +53,8 @@ export class RotatingFile {
   #inode = 0;
   #bytes = 0;
   #day = '';
+  /** The file that `#day` is about; it stays known while it is closed. */
+  #dated = { device: 0, inode: 0 };
   #droppedBytes = 0;
   #lastWarningMs = Number.NEGATIVE_INFINITY;
   #fault: 'none' | 'told' | 'untold' = 'none';
@@ -240,13 +243,27 @@ export class RotatingFile {
     await giveFile(handle, owner, { isNew: created !== undefined }).catch((error: unknown) =>
       this.#options.warn(`${file} cannot be given to the service user`, error),
     );
-    const { dev, ino, size, mtimeMs } = await handle.stat();
-    this.#device = dev;
-    this.#inode = ino;
-    this.#bytes = size;
-    this.#day = formatDay(size === 0 ? Date.now() : mtimeMs);
+    const entry = await handle.stat();
+    this.#device = entry.dev;
+    this.#inode = entry.ino;
+    this.#bytes = entry.size;
+    this.#day = this.#dayOf(entry);
+    this.#dated = { device: entry.dev, inode: entry.ino };
     // The files of other days were not rotated, which would have done this.
     if (created !== undefined && this.#options.datedName === true) await this.#removeOldest(directory);
+  }
+
+  /** The day of what the file contains. */
+  #dayOf({ dev, ino, size, mtimeMs }: Stats): string {
+    const today = formatDay(Date.now());
+    if (size === 0) return today;
+    const written = formatDay(mtimeMs);
+    if (this.#isLocal) return written;
+    // The clock of a file server differs from this machine's, and its files are opened anew for each append: around
+    // midnight each would be rotated because its file is of another day.
+    if (dev === this.#dated.device && ino === this.#dated.inode) return this.#day;
+    // Of several writers, the first that has come to a new day began the file.
+    return written < today && this.#day < today ? written : today;
   }
 
   async #isInPlace(): Promise<boolean> {

@@ -1,8 +1,9 @@
 // The host's own log: what is redacted from lines, their form and levels, and the files they are written to.
-import { existsSync } from 'node:fs';
+import fs, { existsSync } from 'node:fs';
 import { open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import type { LogLine } from '../../../core/contract/log.ts';
 import { findLevel, parseLevel, passes } from '../../../core/kit/log-level.ts';
 import { formatDay, formatLine, formatRecord } from '../../../core/kit/log-line.ts';
@@ -103,6 +104,8 @@ t.test('a line begins with its time and level', async t => {
   t.equal(formatDay(new Date(2025, 0, 5).getTime()), '2025-01-05');
 });
 
+const DAY_MS = 86_400_000;
+
 function openFile(options: Partial<RotatingFileOptions> & { file: string }): { file: RotatingFile; warned: string[] } {
   const warned: string[] = [];
   const file = new RotatingFile({
@@ -140,6 +143,48 @@ t.test('a full file is renamed with its day and a number, and only the newest ar
 
   t.ok(await append(file, `${'x'.repeat(50)}\n`), 'a line larger than a file');
   t.equal((await stat(name)).size, 51, 'has a file of its own');
+});
+
+/** Has the product take every file for one of another machine, because no test can have a mount of such. */
+function pretendRemote(t: Test): void {
+  const { readFileSync } = fs;
+  const table = `${readFileSync('/proc/self/mountinfo', 'utf8')}1 1 0:1 / / rw - nfs server:/ rw\n`;
+  const reading = (...words: Parameters<typeof readFileSync>) =>
+    words[0] === '/proc/self/mountinfo' ? table : readFileSync(...words);
+  const put = (present: typeof reading) => {
+    Object.assign(fs, { readFileSync: present });
+    syncBuiltinESMExports();
+  };
+  t.teardown(() => put(readFileSync));
+  put(reading);
+}
+
+t.test('a file server whose clock is of another day rotates no log', async t => {
+  await untilDayIsLong();
+  const today = formatDay(Date.now());
+  const dir = testDir(t);
+  pretendRemote(t);
+  const name = path.join(dir, 'app.log');
+  const open = () => openFile({ file: name, rotation: () => ({ maxBytes: 1_000, keep: 2 }) }).file;
+  const [one, two] = [open(), open()];
+  const add = async (file: RotatingFile, text: string, aheadMs: number) => {
+    t.ok(await append(file, text));
+    const writtenAt = new Date(Date.now() + aheadMs);
+    await utimes(name, writtenAt, writtenAt);
+  };
+  for (const text of ['one\n', 'two\n', 'three\n', 'four\n', 'five\n']) await add(one, text, DAY_MS);
+  await add(two, 'another writer\n', -DAY_MS);
+  await add(one, 'six\n', -DAY_MS);
+  t.same(await readdir(dir), ['app.log']);
+  t.equal(await readFile(name, 'utf8'), 'one\ntwo\nthree\nfour\nfive\nanother writer\nsix\n');
+
+  one.rotate();
+  await add(one, 'new\n', -DAY_MS);
+  await add(two, 'added\n', -DAY_MS);
+  t.same((await readdir(dir)).sort(), [`app-${today}_1.log`, 'app.log'], 'nor the file that another writer has begun');
+  const later = open();
+  t.ok(await append(later, 'of a new day\n'));
+  t.equal(await readFile(name, 'utf8'), 'of a new day\n', 'a first writer has nothing but its time');
 });
 
 t.test('files that a clock written ahead has dated are deleted before newer ones', async t => {
