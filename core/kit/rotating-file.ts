@@ -370,7 +370,7 @@ async function removeOldest(directory: GuardedDirectory, names: readonly string[
 }
 
 function rotationNumber(file: string): number {
-  return Number(/_(\d+)\.[^.]*$/.exec(file)?.[1] ?? 0);
+  return Number(/_(\d+)(?:\.[^.]*)?$/.exec(file)?.[1] ?? 0);
 }
 
 function compareRotations(a: string, b: string): number {

@@ -187,6 +187,18 @@ t.test('a file server whose clock is of another day rotates no log', async t => 
   t.equal(await readFile(name, 'utf8'), 'of a new day\n', 'a first writer has nothing but its time');
 });
 
+t.test('a log whose name has no extension keeps its rotated files', async t => {
+  await untilDayIsLong();
+  const today = formatDay(Date.now());
+  const dir = testDir(t);
+  const { file } = openFile({ file: path.join(dir, 'app') });
+  for (const text of ['first line 1\n', 'second line\n', 'third line 3\n', 'fourth line\n'])
+    t.ok(await append(file, text));
+  t.same((await readdir(dir)).sort(), ['app', `app-${today}_1`, `app-${today}_2`]);
+  t.equal(await readFile(path.join(dir, `app-${today}_1`), 'utf8'), 'third line 3\n');
+  t.equal(await readFile(path.join(dir, `app-${today}_2`), 'utf8'), 'second line\n');
+});
+
 t.test('files that a clock written ahead has dated are deleted before newer ones', async t => {
   await untilDayIsLong();
   const today = formatDay(Date.now());
