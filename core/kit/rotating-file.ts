@@ -4,6 +4,7 @@ import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import type { Rotation } from '../contract/log.ts';
+import { lacksDescriptors } from './descriptors.ts';
 import { type FileOwner, GuardedDirectory, giveFile } from './guarded-directory.ts';
 import { localPlaces } from './local-place.ts';
 import { formatDay } from './log-line.ts';
@@ -26,7 +27,10 @@ export interface RotatingFileOptions {
   readonly datedName?: boolean;
 }
 
-/** Whether bytes are dropped when the disk is full. Default true; otherwise the caller writes them again later. */
+/**
+ * Whether bytes are dropped when the disk is full or no descriptor is left. Default true; otherwise the caller writes
+ * them again later.
+ */
 interface WriteOptions {
   readonly mayDrop?: boolean;
 }
@@ -112,7 +116,8 @@ export class RotatingFile {
   /**
    * Opens, reopens or rotates the file so that `bytes` more can be appended. Afterwards `inode` and `sizeBytes` tell
    * where the next append goes, so that a caller can record that position first. False when the file cannot be written;
-   * the bytes then count as dropped. Throws the error of a full disk when they may not be dropped.
+   * the bytes then count as dropped. When they may not be dropped, throws the error of a full disk, or that no
+   * descriptor is left.
    */
   async prepare(bytes: number, { mayDrop = true }: WriteOptions = {}): Promise<boolean> {
     try {
@@ -128,7 +133,8 @@ export class RotatingFile {
         await this.#rotate().catch((error: unknown) => this.#continueUnrotated(error));
       return true;
     } catch (error) {
-      if (!mayDrop && isDiskFull(error)) await this.#refuse(error);
+      if (!mayDrop && isDiskFull(error)) await this.#refuse('there is room', error);
+      if (!mayDrop && lacksDescriptors(error)) await this.#refuse('a descriptor is free', error);
       await this.#recordLoss(bytes, error);
       return false;
     }
@@ -150,7 +156,7 @@ export class RotatingFile {
     } catch (error) {
       if (!mayDrop && isDiskFull(error) && (await this.#takeBack(written))) {
         written = 0;
-        await this.#refuse(error);
+        await this.#refuse('there is room', error);
       }
       written = await this.#truncatePartialLine(data, written);
       await this.#recordLoss(data.length - written, error);
@@ -163,8 +169,8 @@ export class RotatingFile {
   }
 
   /**
-   * Prepares the file and appends to it, while its other writers wait. False when the disk is full and the bytes may not
-   * be dropped; the failure is logged, and the file as it was.
+   * Prepares the file and appends to it, while its other writers wait. False when the disk is full or no descriptor is
+   * left, and the bytes may not be dropped; the failure is logged, and the file as it was.
    */
   write(data: Uint8Array, options: WriteOptions = {}): Promise<boolean> {
     return this.inTurn(async () => {
@@ -186,9 +192,9 @@ export class RotatingFile {
     );
   }
 
-  async #refuse(error: unknown): Promise<never> {
+  async #refuse(until: string, error: unknown): Promise<never> {
     await this.close().catch(() => undefined);
-    this.#noteFault(`${this.#options.file} cannot be written; its lines wait until there is room`, error);
+    this.#noteFault(`${this.#options.file} cannot be written; its lines wait until ${until}`, error);
     throw error;
   }
 
@@ -279,10 +285,12 @@ export class RotatingFile {
     const { file, datedName = false } = this.#options;
     const { name, ext } = path.parse(file);
     const base = datedName ? name : `${name}-${this.#day}`;
-    await this.close();
+    // The log is closed last: while no descriptor is left, it cannot be opened again.
     const directory = await GuardedDirectory.open(path.dirname(file));
     try {
-      const sameDay = rotatedNames(await directory.names(), file, datedName)
+      const names = await directory.names();
+      await this.close();
+      const sameDay = rotatedNames(names, file, datedName)
         .filter(candidate => candidate.startsWith(`${base}_`))
         .sort(compareRotations)
         .reverse();

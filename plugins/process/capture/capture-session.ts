@@ -336,7 +336,7 @@ export class CaptureSession {
     return true;
   }
 
-  /** Writes the lines of these bytes. False when they are held until the disk of the log has room. */
+  /** Writes the lines of these bytes. False when they are held until the log takes them. */
   async #take(bytes: Buffer, memory: ReadingMemory, mayDrop: () => boolean): Promise<boolean> {
     const keys = this.#keys.copy();
     const lines = toLines(bytes, this.#keys);
@@ -377,7 +377,7 @@ export class CaptureSession {
   /**
    * The invariant depends on this order: prepare, record the position and how much is appended, append, record the new
    * position. Another writer of the log waits meanwhile. Without a service log, lines count as consumed when the own log
-   * has taken them. False when the disk of one of its logs is full and the lines may not be dropped.
+   * has taken them. False when one of its logs takes nothing for now and the lines may not be dropped.
    */
   async #write(
     all: OutputLines,

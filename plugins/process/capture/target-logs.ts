@@ -60,8 +60,8 @@ export class TargetLogs {
   }
 
   /**
-   * Writes access lines; false when the disk is full and they may not be dropped. When the host is killed right
-   * afterwards, a line may be written twice, but never lost.
+   * Writes access lines; false when their log takes nothing for now and they may not be dropped. When the host is
+   * killed right afterwards, a line may be written twice, but never lost.
    */
   async takeAccess(access: Uint8Array, { mayDrop }: { readonly mayDrop: boolean }): Promise<boolean> {
     if (this.#accessLog === null || access.length === 0) return true;

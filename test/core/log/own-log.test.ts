@@ -14,6 +14,7 @@ import { untilDayIsLong } from '../../support/day.ts';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { ownLog } from '../../support/own-log.ts';
+import { usingUp } from '../../support/used-up.ts';
 
 t.test('secrets are redacted, and ordinary text is not', async t => {
   const secrets: [text: string, redacted: string][] = [
@@ -283,6 +284,33 @@ t.test('lines that the disk refuses are counted and reported', { skip: !existsSy
   t.match(second.warned, [/cannot be written; 5 bytes/, /is written again; in all 5 bytes of log were dropped$/]);
   t.ok(await append(second.file, 'kept\n'));
   t.equal(second.warned.length, 2, 'told once');
+});
+
+t.test('without a free descriptor lines that may not be dropped wait, and an open log goes on', async t => {
+  const dir = testDir(t);
+  const found = await usingUp<Record<string, unknown>>(`
+    const { RotatingFile } = await load('core/kit/rotating-file.ts')
+    const warned = []
+    const warn = message => warned.push(message)
+    const open = (name, maxBytes) =>
+      new RotatingFile({ file: ${JSON.stringify(dir)} + '/' + name, rotation: () => ({ maxBytes, keep: 2 }), warn })
+    const [unopened, full] = [open('unopened.log', 1_000), open('full.log', 10)]
+    await full.write(Buffer.from('before\\n'))
+    useUp(0)
+    const refusal = await unopened.prepare(5, { mayDrop: false }).catch(error => error.code)
+    const isTaken = await unopened.write(Buffer.from('line\\n'), { mayDrop: false })
+    const isFullTaken = await full.write(Buffer.from('meanwhile\\n'), { mayDrop: false })
+    release()
+    await unopened.write(Buffer.from('line\\n'), { mayDrop: false })
+    return { refusal, isTaken, isFullTaken, warned, dropped: [unopened.droppedBytes, full.droppedBytes] }`);
+  t.match(found, { refusal: 'EMFILE', isTaken: false, isFullTaken: true, dropped: [0, 0] });
+  t.match(found.warned, [
+    /unopened\.log cannot be written; its lines wait until a descriptor is free$/,
+    /full\.log cannot be rotated and grows$/,
+    /unopened\.log is written again$/,
+  ]);
+  t.equal(await readFile(path.join(dir, 'unopened.log'), 'utf8'), 'line\n');
+  t.equal(await readFile(path.join(dir, 'full.log'), 'utf8'), 'before\nmeanwhile\n');
 });
 
 t.test('a line after the end does not create the file again', async t => {
