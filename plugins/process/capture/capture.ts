@@ -1,5 +1,6 @@
 // Captures output: each process writes to its own append-only spool file, which a session of its own reads. `Capture`
 // knows all sessions, wakes them, and watches the disk of their spools.
+import { existsSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { askAgain } from '#kit/ask-again';
@@ -7,7 +8,7 @@ import { deepEqual } from '#kit/deep-equal';
 import { makeDirectory } from '#kit/make-directory';
 import { CaptureSession } from './capture-session.ts';
 import { ForeignLines } from './foreign-lines.ts';
-import { HolePuncher } from './hole-puncher.ts';
+import { HolePuncher, PunchImpossible } from './hole-puncher.ts';
 import { undoAllUnrecorded } from './recovery.ts';
 import type { CaptureTarget, SessionOptions } from './session-options.ts';
 import { type SpoolFault, SpoolSpace } from './spool-space.ts';
@@ -60,6 +61,7 @@ export class Capture {
   /** Number of looks since the last write that was noticed or found. */
   #quietLooks = 0;
   #punches = true;
+  #toldPunchFailure = false;
   #isClosed = false;
   #readBytes = 0;
   #readLines = 0;
@@ -225,14 +227,23 @@ export class Capture {
     await this.#puncher.close();
   }
 
-  /** Where the file system cannot release a part of a file, the spool grows until its process ends. */
+  /**
+   * Where the file system cannot release a part of a file, the spool grows until its process ends. After any other
+   * failure, the next call frees the same bytes too.
+   */
   async #release(name: string, bytes: number): Promise<void> {
     if (!this.#punches) return;
     try {
       await this.#puncher.punch(name, bytes);
     } catch (error) {
-      this.#punches = false;
-      this.#options.log.warn('consumed output cannot be released here; spools grow until their process ends', error);
+      const { directory, log } = this.#options;
+      if (error instanceof PunchImpossible) {
+        this.#punches = false;
+        log.warn('consumed output cannot be released here; spools grow until their process ends', error);
+      } else if (!this.#toldPunchFailure && existsSync(path.join(directory, name))) {
+        this.#toldPunchFailure = true;
+        log.warn('consumed output could not be released; it will be with further output', error);
+      }
     }
   }
 }

@@ -20,6 +20,12 @@ while read -r bytes name; do
 done
 `;
 
+/** What fallocate says where it cannot free a part of any file, and the shell where there is no such program. */
+const IMPOSSIBLE = /unsupported|not supported|not implemented|not found|(?:unrecognized|unknown|invalid) option/i;
+
+/** No part of any file can be freed here. */
+export class PunchImpossible extends Error {}
+
 type Shell = ChildProcessByStdio<Writable, Readable, null>;
 
 export class HolePuncher {
@@ -36,7 +42,8 @@ export class HolePuncher {
   }
 
   /**
-   * Frees the blocks of the first `bytes` of a file, which keeps its size. Throws an Error with what fallocate said.
+   * Frees the blocks of the first `bytes` of a file, which keeps its size. Throws an Error with what fallocate said: a
+   * PunchImpossible when it would fail for any file.
    */
   punch(name: string, bytes: number): Promise<void> {
     clearTimeout(this.#idle);
@@ -47,7 +54,7 @@ export class HolePuncher {
       this.#asked.push(failure => {
         clearTimeout(late);
         if (failure === '') resolve();
-        else reject(new Error(failure));
+        else reject(IMPOSSIBLE.test(failure.replaceAll(name, '')) ? new PunchImpossible(failure) : new Error(failure));
       });
       stdin.write(`${bytes} ${name}\n`);
     });
@@ -62,7 +69,8 @@ export class HolePuncher {
   #start(): Shell {
     const shell: ChildProcess = spawn('/bin/sh', ['-c', SCRIPT], {
       cwd: this.#directory,
-      env: helperEnvironment(),
+      // What the programs say is read, so they must not translate it.
+      env: { ...helperEnvironment(), LC_ALL: 'C' },
       stdio: ['pipe', 'pipe', 'ignore'],
     });
     const gone = (): void => {
