@@ -96,16 +96,15 @@ export class Supervisor implements ProcessSupervisor {
     this.#stopPolicies = host.point('process.stop-policy', stopPolicyPoint);
     this.#launchPolicies = host.point('process.launch-policy', launchPolicyPoint);
     const placeholders = host.point('process.placeholders', placeholdersPoint);
-    const directory = path.join(host.paths.configDir, STATE_DIRECTORY);
     this.#runFiles = new RunFiles(host.log);
-    this.#state = new StateFile(directory, host.log);
+    this.#state = new StateFile(path.join(host.paths.configDir, STATE_DIRECTORY), host.log);
     this.#wanted = new WantedStates(this.#state);
     this.#holds = new Holds(process => this.#supervision.onStatus(process.snapshot()));
     this.#health = new ProcessHealthReports(host);
     this.#supervision = {
       ...hooks,
       host,
-      capture: captureInto(host, directory),
+      capture: captureInto(host, this.#state.directory),
       state: this.#state,
       exits: new ExitWatch(host.paced(EXIT_POLL_MS)),
       wanted: this.#wanted,

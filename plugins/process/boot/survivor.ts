@@ -76,7 +76,7 @@ async function findSurvivor(
     );
   }
   const owner = marksAt(survivor.pid).directory;
-  if (owner === undefined || owner === state.directory) return survivor;
+  if (owner === undefined || state.isRecordedIn(owner)) return survivor;
   throw new Problem(
     409,
     `${block.processName} is not started beside process ${survivor.pid}, which the Stackwarden of ` +

@@ -9,7 +9,7 @@ import { removeOtherPipes } from './input-pipe.ts';
 import { namedAfter, regain } from './kept-block.ts';
 import { launchedAs, targetOf } from './launch-record.ts';
 import { type Leftover, mayHold } from './leftover.ts';
-import { bootId, isAlive, outputFileOf } from './proc-stat.ts';
+import { bootId, DELETED, isAlive, outputFileOf } from './proc-stat.ts';
 import type { ProcessSet } from './process-set.ts';
 import { launchedFrom } from './run-leaders.ts';
 import type { ProcessRecord } from './state-file.ts';
@@ -168,15 +168,14 @@ export class Adoption {
 
   /** Makes records for processes of this directory that still run although their records are lost. */
   async #unrecorded(): Promise<ReadonlyMap<string, ProcessRecord>> {
-    const { directory } = this.#supervision.state;
+    const { state } = this.#supervision;
     const found = new Map<string, ProcessRecord>();
     const users = new Set([0, process.getuid?.(), ...this.#serviceUsers()]);
-    for (const stat of await launchedFrom(directory, users)) {
+    for (const stat of await launchedFrom(state, users)) {
       // The oldest group leader of a run was launched by the host; younger ones are its descendants.
       if (found.has(stat.processName)) continue;
       const { pid, pgid, startTime, runId, processName } = stat;
       this.#host.log.warn(`the record of ${processName} is lost; it was found as pid ${pid} and is supervised again`);
-      const output = outputFileOf(pid);
       found.set(processName, {
         pid,
         pgid,
@@ -184,7 +183,7 @@ export class Adoption {
         boot_id: bootId,
         started_at: timeAt(startTime),
         run_id: runId,
-        spool: output !== null && path.dirname(output) === directory ? output : path.join(directory, `${runId}.spool`),
+        spool: spoolOf(pid, state.directory) ?? path.join(state.directory, `${runId}.spool`),
         block_digest: '',
         cgroup: await findCgroup(runId),
         config_key: '',
@@ -301,4 +300,10 @@ export class Adoption {
   #recorded(processName: string, record: ProcessRecord): SupervisedProcess {
     return new SupervisedProcess(namedAfter(processName, record), this.#supervision);
   }
+}
+
+/** The spool in the directory to which the process writes, also when that was removed; undefined when there is none. */
+function spoolOf(pid: number, directory: string): string | undefined {
+  const output = outputFileOf(pid)?.replace(DELETED, '');
+  return output?.endsWith('.spool') && path.dirname(output) === directory ? output : undefined;
 }

@@ -129,6 +129,9 @@ export function userOf(pid: number): number | undefined {
   return uid === undefined ? undefined : Number(uid);
 }
 
+/** What the kernel adds to the path of a file that was removed, as a spool is once the leader of its run has ended. */
+export const DELETED = / \(deleted\)$/;
+
 /** The file behind the standard output or error of a process; null when that is not known. */
 export function outputFileOf(pid: number, descriptor: 1 | 2 = 1): string | null {
   return readLink(`/proc/${pid}/fd/${descriptor}`);

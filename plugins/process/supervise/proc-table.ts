@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import { withReserve } from '#kit/descriptors';
 import { turnWithTime } from '#kit/turns';
 import {
+  DELETED,
   identify,
   isRunning,
   outputFileOf,
@@ -14,8 +15,6 @@ import {
 } from './proc-stat.ts';
 import { forgetGone, runOf } from './run-marks.ts';
 
-/** What the kernel adds to the path of a file that was removed, as a spool is once the leader of its run has ended. */
-const DELETED = / \(deleted\)$/;
 /** A table may be shared for this many times as long as it took to read. */
 const LOOK_SHARE = 4;
 /** How many processes are read in one turn of the event loop; a service may have ten thousand. */

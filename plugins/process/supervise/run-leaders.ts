@@ -2,6 +2,7 @@
 import { type ProcessStat, userOf } from './proc-stat.ts';
 import { inTurns, livingProcesses, lookSince } from './proc-table.ts';
 import { type Marks, marksAt, runOf } from './run-marks.ts';
+import type { StateFile } from './state-file.ts';
 
 /**
  * The launched process of a run: its oldest living process, if that leads a group. If it does not, the launched process
@@ -14,20 +15,20 @@ export function leaderOf(runId: string): ProcessStat | undefined {
 }
 
 /**
- * The launched processes that still live and whose launches were recorded in this directory, the oldest first. Anybody
+ * The launched processes that still live and whose launches were recorded in this state, the oldest first. Anybody
  * can give a process these marks, so only processes of the given users count.
  */
 export async function launchedFrom(
-  directory: string,
+  state: Pick<StateFile, 'isRecordedIn'>,
   users: ReadonlySet<number | undefined>,
 ): Promise<(ProcessStat & Pick<Marks, 'runId' | 'processName'>)[]> {
   const { processes } = await lookSince(performance.now());
   const leaders = processes.filter(({ pid, pgid }) => pid === pgid).sort((a, b) => a.startTime - b.startTime);
   const found: (ProcessStat & Pick<Marks, 'runId' | 'processName'>)[] = [];
   await inTurns(leaders, stat => {
-    const { runId, processName, directory: recordedIn } = marksAt(stat.pid);
-    if (recordedIn !== directory || !users.has(userOf(stat.pid))) return;
-    if (runId !== undefined && processName !== undefined) found.push({ ...stat, runId, processName });
+    const { runId, processName, directory } = marksAt(stat.pid);
+    if (runId === undefined || processName === undefined || directory === undefined) return;
+    if (state.isRecordedIn(directory) && users.has(userOf(stat.pid))) found.push({ ...stat, runId, processName });
   });
   return found;
 }

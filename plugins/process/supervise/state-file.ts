@@ -8,6 +8,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -83,8 +84,9 @@ interface Content {
 }
 
 export class StateFile {
-  /** The directory of the host's own state of processes. */
+  /** The directory of the host's own state of processes: its real path, as the kernel names the files in it. */
   readonly directory: string;
+  readonly #givenDirectory: string;
   readonly #file: string;
   readonly #log: Logger;
   readonly #room: StateRoom;
@@ -103,10 +105,16 @@ export class StateFile {
   #writeFault: string | null = null;
 
   constructor(directory: string, log: Logger) {
-    this.directory = directory;
-    this.#file = path.join(directory, 'state.json');
+    this.#givenDirectory = directory;
+    this.directory = realPath(directory);
+    this.#file = path.join(this.directory, 'state.json');
     this.#room = new StateRoom(this.#file);
     this.#log = log;
+  }
+
+  /** Whether a launch that bears this mark is recorded here. Earlier hosts marked launches with a path through links. */
+  isRecordedIn(directory: string): boolean {
+    return directory === this.directory || directory === this.#givenDirectory;
   }
 
   /** Why the file cannot be written at present; null while it can. */
@@ -395,6 +403,17 @@ function ownRecord(name: string, record: ProcessRecord, directory: string): Proc
   if (!spool.endsWith('.spool') || !isCgroup || !isGroup)
     throw new Error(`the record of ${name} names what is not its own`);
   return { ...record, spool: path.join(directory, path.basename(spool)) };
+}
+
+/** The path without links, as far as it exists. */
+function realPath(place: string): string {
+  try {
+    return realpathSync(place);
+  } catch (error) {
+    const parent = path.dirname(place);
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === place) return place;
+    return path.join(realPath(parent), path.basename(place));
+  }
 }
 
 /** Throws an Error without a code when somebody else may have written the file. */
