@@ -171,7 +171,12 @@ export class Adoption {
     const { state } = this.#supervision;
     const found = new Map<string, ProcessRecord>();
     const users = new Set([0, process.getuid?.(), ...this.#serviceUsers()]);
-    for (const stat of await launchedFrom(state, users)) {
+    const launched = await launchedFrom(state, users);
+    if (launched.others.length > 0) {
+      const pids = launched.others.map(({ pid }) => pid).join(', ');
+      this.#host.log.warn(`another Stackwarden, with a directory of the same path, runs processes of its own: ${pids}`);
+    }
+    for (const stat of launched.found) {
       // The oldest group leader of a run was launched by the host; younger ones are its descendants.
       if (found.has(stat.processName)) continue;
       const { pid, pgid, startTime, runId, processName } = stat;

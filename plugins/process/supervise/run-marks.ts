@@ -1,5 +1,7 @@
 // The marks by which a process is known to be of a run: variables in its environment, which all descendants of a
 // launched process inherit.
+import { statSync } from 'node:fs';
+import path from 'node:path';
 import { type ProcessStat, readProc } from './proc-stat.ts';
 
 /** What all descendants of a launched process inherit in their environment. */
@@ -13,21 +15,37 @@ export interface Marks {
 const RUN_VARIABLE = 'STACKWARDEN_RUN_ID';
 const NAME_VARIABLE = 'STACKWARDEN_PROCESS_NAME';
 const DIRECTORY_VARIABLE = 'STACKWARDEN_RECORDED_IN';
+const IDENTITY_VARIABLE = 'STACKWARDEN_RECORDED_AT';
 const MAX_REMEMBERED = 20_000;
 /** Longer than any run id. */
 const MAX_ID_CHARACTERS = 100;
 
 export function marksOf({ runId, processName, directory }: Marks): Record<string, string> {
-  return { [RUN_VARIABLE]: runId, [NAME_VARIABLE]: processName, [DIRECTORY_VARIABLE]: directory };
+  return {
+    [RUN_VARIABLE]: runId,
+    [NAME_VARIABLE]: processName,
+    [DIRECTORY_VARIABLE]: directory,
+    [IDENTITY_VARIABLE]: identityOf(directory),
+  };
 }
 
-/** The marks in the environment of a process; any program may have set them. */
-export function marksAt(pid: number): { readonly [Name in keyof Marks]: string | undefined } {
+/**
+ * Tells directories of the same path apart, because containers may share a process table. It is that of the parent,
+ * which stays when the directory is removed with its records; blank when there is none.
+ */
+export function identityOf(directory: string): string {
+  const entry = statSync(path.dirname(directory), { throwIfNoEntry: false });
+  return entry === undefined ? '' : `${entry.dev}:${entry.ino}`;
+}
+
+/** The marks in the environment of a process; any program may have set them. Earlier hosts set no identity. */
+export function marksAt(pid: number): { readonly [Name in keyof Marks | 'identity']: string | undefined } {
   const environment = environmentOf(pid);
   return {
     runId: environment.get(RUN_VARIABLE),
     processName: environment.get(NAME_VARIABLE),
     directory: environment.get(DIRECTORY_VARIABLE),
+    identity: environment.get(IDENTITY_VARIABLE),
   };
 }
 
