@@ -16,6 +16,7 @@ import { startHost } from '../support/host.ts';
 import { kid, start, status, stop } from '../support/kids.ts';
 import { ownLogText } from '../support/own-log.ts';
 import { until } from '../support/until.ts';
+import { usingUp } from '../support/used-up.ts';
 
 const PLUGINS = ['config', 'process', 'logs'];
 
@@ -123,6 +124,40 @@ t.test(
     }
   },
 );
+
+t.test('while no descriptor is left for a log that is not open, lines wait in the spool', async t => {
+  const dir = testDir(t, {});
+  const found = await usingUp<Record<string, unknown>>(`
+    const { appendFileSync, openSync, readFileSync } = await import('node:fs')
+    const { Capture } = await load('plugins/process/capture/capture.ts')
+    const told = []
+    const tell = text => told.push(text)
+    const directory = ${JSON.stringify(dir)}
+    const [logFile, spoolFile] = [directory + '/kid.log', directory + '/kid.spool']
+    const capture = new Capture({
+      directory,
+      rotation: () => ({ maxBytes: 1e6, keep: 2 }),
+      ownLevel: () => 'INFO',
+      deliver: async () => undefined,
+      log: { warn: tell, error: tell },
+      onFault: tell,
+    })
+    const target = { processName: 'Kid', logFile, accessLogFile: null, logLevel: 'INFO', suppressed: true, owner: null }
+    const session = await capture.open(target, spoolFile)
+    const spool = openSync(spoolFile, 'a')
+    useUp(0)
+    appendFileSync(spool, 'number 1\\n')
+    await session.settled()
+    const { isHeld } = session
+    release()
+    appendFileSync(spool, 'number 2\\n')
+    while (session.isHeld || session.hasMore()) await session.settled()
+    await capture.close()
+    return { isHeld, told, text: readFileSync(logFile, 'utf8') }`);
+  t.equal(found.isHeld, true);
+  t.match(found.told, [/kid\.log cannot be written; its lines wait until a descriptor is free$/, /is written again$/]);
+  t.match(found.text, /^[^\n]*number 1\n[^\n]*number 2\n$/);
+});
 
 t.test('any chunking of the same bytes gives the same lines', async _t => {
   const text = fc
