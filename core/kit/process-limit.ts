@@ -5,7 +5,7 @@ const CODES = ['EAGAIN', 'ERR_WORKER_INIT_FAILED'];
 
 /** For the error of a spawn, or of the start of a thread. */
 export function lacksProcesses(error: unknown): boolean {
-  return CODES.includes((error as NodeJS.ErrnoException).code ?? '');
+  return CODES.includes((error as NodeJS.ErrnoException | undefined)?.code ?? '');
 }
 
 /**

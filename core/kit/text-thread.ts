@@ -3,7 +3,9 @@
 import type { Worker } from 'node:worker_threads';
 import { Problem } from '../contract/problem.ts';
 import { memoryLimitBytes } from './memory-limit.ts';
+import { missingPart } from './missing-part.ts';
 import { plainData } from './plain-data.ts';
+import { lacksProcesses, withoutProcesses } from './process-limit.ts';
 import type { TextReply, TextRequest } from './text-worker.ts';
 import { threadTimeMs } from './thread-time.ts';
 import { startWorker } from './worker.ts';
@@ -207,7 +209,12 @@ function tooMuch(what: 'time' | 'memory'): Problem {
   return new Problem(413, `The text is too large: reading it takes too much ${what}; shorten it`);
 }
 
+/** Says what to do where that is known. */
 function noThread(cause: unknown): Problem {
+  if (cause instanceof Problem) return cause;
+  const missing = missingPart(cause);
+  if (missing !== undefined) return missing;
+  if (lacksProcesses(cause)) return withoutProcesses('No thread can be started', cause);
   return new Problem(503, 'The thread that reads texts could not start, or ended; try again', { cause });
 }
 

@@ -112,7 +112,7 @@ export class StateFile {
     this.#log = log;
   }
 
-  /** Whether a launch that bears this mark is recorded here. Earlier hosts marked launches with a path through links. */
+  /** Whether a launch with this mark is recorded here. Earlier hosts marked launches with a path through links. */
   isRecordedIn(directory: string): boolean {
     return directory === this.directory || directory === this.#givenDirectory;
   }
