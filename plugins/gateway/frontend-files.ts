@@ -106,7 +106,7 @@ async function sendFile(
   };
   if (isKnown) response.writeHead(304, cached);
   else response.writeHead(200, described);
-  if (isKnown || request.method === 'HEAD') {
+  if (isKnown || request.method === 'HEAD' || file.sizeBytes === 0) {
     response.end();
     await file.handle.close();
     return;
@@ -114,7 +114,23 @@ async function sendFile(
   allowCut(response);
   // When the file shrinks or fails while it is sent, the connection is cut, so that the browser knows that the answer
   // is incomplete.
-  pipeline(file.handle.createReadStream({ end: Math.max(file.sizeBytes - 1, 0) }), response, () => undefined);
+  const content = file.handle.createReadStream({ end: file.sizeBytes - 1 });
+  pipeline(
+    content,
+    chunks => wholeOf(chunks, file.sizeBytes),
+    response,
+    () => undefined,
+  );
+}
+
+/** Throws at the end when there were fewer bytes than `sizeBytes`. */
+async function* wholeOf(chunks: AsyncIterable<Buffer>, sizeBytes: number): AsyncGenerator<Buffer> {
+  let leftBytes = sizeBytes;
+  for await (const chunk of chunks) {
+    leftBytes -= chunk.length;
+    yield chunk;
+  }
+  if (leftBytes > 0) throw new Error(`The file has ${leftBytes} bytes less than before`);
 }
 
 /** undefined when the console cannot be made: the landing page is served instead. */

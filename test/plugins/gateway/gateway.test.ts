@@ -2,9 +2,9 @@
 
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, rename, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import path from 'node:path';
 import type { Duplex } from 'node:stream';
@@ -202,6 +202,32 @@ t.test('a frontend of files is served, and nothing outside of its folder', { ski
   await utimes(path.join(dir, 'console', 'next.js'), atime, mtime);
   await rename(path.join(dir, 'console', 'next.js'), path.join(dir, 'console', 'app.js'));
   t.match(await get('/app.js', known), { status: 200, text: 'release()' }, 'also where size and time are the same');
+});
+
+t.test('a file that shrinks while it is sent cuts the connection', { skip: !isHere }, async t => {
+  const dir = testDir(t, { 'index.html': '<h1>', 'large.bin': '' });
+  const file = path.join(dir, 'large.bin');
+  // More than the system holds for a client that does not read.
+  const sizeBytes = 256 * 1024 * 1024;
+  await truncate(file, sizeBytes);
+  const { listener } = await open(t, dir);
+  const socket = connect(listener.port, '127.0.0.1');
+  t.teardown(() => socket.destroy());
+  const asked = ['/large.bin', '/index.html'].map(name => `GET ${name} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+  socket.write(asked.join(''));
+  const [beginning] = (await once(socket, 'data')) as [Buffer];
+  socket.pause();
+  t.match(beginning.toString('latin1'), `Content-Length: ${sizeBytes}`);
+  await truncate(file, sizeBytes / 2);
+  let isNextSent = false;
+  socket.on('data', (chunk: Buffer) => {
+    isNextSent = chunk.includes('<h1>');
+    if (isNextSent) socket.destroy();
+  });
+  socket.on('error', () => undefined);
+  socket.resume();
+  await once(socket, 'close');
+  t.notOk(isNextSent, 'the next answer does not stand for the rest of the file');
 });
 
 t.test('the gateway runs in a host', { skip: !isHere }, async t => {
