@@ -88,6 +88,7 @@ export class Boot {
         this.#host.log.error('the start of the services was cut short', error);
         this.startup.fail(errorText(error));
         this.startup.enter('degraded');
+        if (!this.#ended) this.#tellDegraded();
       })
       .finally(() => this.#giveOut());
     return this.#run;
@@ -258,10 +259,14 @@ export class Boot {
     const names = Object.keys(failures);
     this.startup.enter(names.length === 0 ? 'ready' : 'degraded');
     if (names.length === 0) this.#host.emit('dumb.startup.ready', {}, STARTUP_EVENT);
-    else this.#host.emit('dumb.startup.degraded', { failures }, STARTUP_EVENT);
+    else this.#tellDegraded();
     const ready = expectedServices.length === 0 ? 'there is no service to start' : 'every service is ready';
     this.#host.log.info(names.length === 0 ? ready : `the start is degraded, not ready: ${names.join(', ')}`);
     this.#host.every(this.#host.paced(REVIEW_MS), () => this.startup.review(source));
+  }
+
+  #tellDegraded(): void {
+    this.#host.emit('dumb.startup.degraded', { failures: this.startup.report().failures }, STARTUP_EVENT);
   }
 
   async #start(process: SupervisedProcess): Promise<void> {
