@@ -7,6 +7,8 @@ interface InstallJob {
   readonly done: Promise<void>;
   readonly abort: AbortController;
   readonly processNames: Set<string>;
+  /** A process may wait more than once, and needs the job until its last wait is over. */
+  readonly waits: Set<{ readonly processName: string }>;
 }
 
 export interface InstallRun {
@@ -29,12 +31,16 @@ export class InstallJobs {
     work: (run: InstallRun) => Promise<void>,
   ): Promise<void> {
     const job = this.#jobs.get(key) ?? this.#begin(key, work);
+    const wait = { processName };
     job.processNames.add(processName);
+    job.waits.add(wait);
     try {
       await orAborted(() => job.done, signal);
     } finally {
+      job.waits.delete(wait);
+      const isNeeded = [...job.waits].some(other => other.processName === processName);
       // Not any other job: the process may have left this one before, and may wait for a new one by now.
-      this.#leave(key, job, processName);
+      if (!isNeeded) this.#leave(key, job, processName);
     }
   }
 
@@ -44,7 +50,8 @@ export class InstallJobs {
   }
 
   #leave(key: string, job: InstallJob, processName: string): void {
-    const { processNames, abort } = job;
+    const { processNames, waits, abort } = job;
+    for (const wait of waits) if (wait.processName === processName) waits.delete(wait);
     if (!processNames.delete(processName) || processNames.size > 0) return;
     // A process that needs it from now on starts a new job.
     if (this.#jobs.get(key) === job) this.#jobs.delete(key);
@@ -61,7 +68,7 @@ export class InstallJobs {
       });
     // All callers that wait get the rejection; without a caller it must not count as unhandled.
     done.catch(() => undefined);
-    const job: InstallJob = { done, abort, processNames };
+    const job: InstallJob = { done, abort, processNames, waits: new Set() };
     this.#jobs.set(key, job);
     return job;
   }

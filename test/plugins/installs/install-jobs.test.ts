@@ -47,3 +47,18 @@ t.test('an installation is aborted with the last process that needs it', async t
   shared.end();
   await joined;
 });
+
+t.test('a process that waits twice needs the installation until both waits are over', async t => {
+  const jobs = new InstallJobs();
+  const shared = work();
+  const leaver = new AbortController();
+  const other = jobs.join(KEY, 'App', leaver.signal, shared.run);
+  const waiting = jobs.join(KEY, 'App', new AbortController().signal, shared.run);
+  leaver.abort(new Error('stopped'));
+  await t.rejects(other, { message: 'stopped' });
+  t.notOk(shared.isAborted());
+  jobs.leave('App');
+  t.ok(shared.isAborted(), 'a user who stops it ends them all');
+  shared.end();
+  await waiting;
+});
