@@ -45,7 +45,10 @@ export class MachineReleases {
   /** Removes the kept releases of a config key except these versions. */
   async keepOnly(configKey: string, versions: readonly string[]): Promise<void> {
     const wanted = versions.map(version => nameOf(configKey, version));
-    await this.#removeAll(name => name.startsWith(`${configKey}-`) && !wanted.includes(name));
+    const start = `${configKey}-`;
+    // The name of another key that begins in the same way is longer.
+    const isOwn = (name: string): boolean => name.startsWith(start) && name.length === start.length + DIGITS;
+    await this.#removeAll(name => isOwn(name) && !wanted.includes(name));
   }
 
   /** Removes drafts that an earlier host has left. To be called once, before anything else. */
