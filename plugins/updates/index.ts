@@ -30,7 +30,7 @@ export default definePlugin({
     host.tap('config.changed', () => {
       const store = host.use('config.store');
       // The blocks of an invalid configuration say nothing about removed processes.
-      if (store.state === 'valid') return records.keepOnly(new Set(store.blocks().map(block => block.processName)));
+      if (store.state === 'valid') return updates.keepOnly(new Set(store.blocks().map(block => block.processName)));
     });
     updates.start();
     return async () => {

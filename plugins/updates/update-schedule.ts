@@ -72,6 +72,11 @@ export class UpdateSchedule {
     this.#planOf(block);
   }
 
+  /** Forgets processes that the configuration does not have any more: one that comes back is planned anew. */
+  keepOnly(names: ReadonlySet<string>): void {
+    for (const processName of this.#plans.keys()) if (!names.has(processName)) this.#plans.delete(processName);
+  }
+
   #look(): void {
     if (this.#host.find('process.supervisor')?.startup().terminal === false) return;
     const now = new Date();

@@ -57,6 +57,12 @@ export class Updates {
     this.#schedule.end();
   }
 
+  /** Forgets processes that the configuration does not have any more. */
+  async keepOnly(names: ReadonlySet<string>): Promise<void> {
+    this.#schedule.keepOnly(names);
+    await this.#records.keepOnly(names);
+  }
+
   /** Changes with every change of a status, except those caused by the configuration or by a version. */
   get revision(): string {
     return `${this.#records.revision} ${this.#installs.revision}`;

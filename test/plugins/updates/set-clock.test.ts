@@ -1,4 +1,5 @@
-// A scheduled update that the clock, or the time without its source, has passed over by hours does not come at once.
+// A scheduled update that the clock, or the time without its source, has passed over by hours does not come at once, nor
+// does one whose service was gone at its time.
 import t from 'tap';
 import type { Host } from '../../../core/contract/host.ts';
 import type { UpdateRecords } from '../../../plugins/updates/update-records.ts';
@@ -39,8 +40,9 @@ function scheduled(hours: number) {
   const told: string[] = [];
   let look = (): void => undefined;
   let isPossible: boolean | undefined = true;
+  let isThere = true;
   const services = {
-    'config.store': { blocks: () => [block], get: () => 'UTC' },
+    'config.store': { blocks: () => (isThere ? [block] : []), get: () => 'UTC' },
     'process.supervisor': { startup: () => ({ terminal: true }) },
   };
   const host = {
@@ -69,6 +71,11 @@ function scheduled(hours: number) {
     /** As plugins do that offer and withdraw its source. */
     offer(isOffered: boolean) {
       isPossible = isOffered || undefined;
+    },
+    /** As a change of the configuration does that removes the service, or adds it again. */
+    put(isPut: boolean) {
+      isThere = isPut;
+      schedule.keepOnly(new Set(isThere ? [processName] : []));
     },
     async look() {
       look();
@@ -116,4 +123,14 @@ t.test('an update that is due while its source is missing is made afterwards unl
     t.equal(await look(), updates, `after ${hours} h`);
     t.equal(next(), start);
   }
+});
+
+t.test('a service that is removed over the time of its update and added again is planned anew', async t => {
+  const { start, look, next, put } = scheduled(1);
+  put(false);
+  aheadMs = 2 * HOUR_MS;
+  t.equal(await look(), 0);
+  put(true);
+  t.equal(await look(), 0);
+  t.equal(next(), start);
 });
