@@ -26,8 +26,9 @@ export default definePlugin({
       graceMs: GRACE_MS,
     });
     host.every(host.paced(LOOK_MS), async () => {
-      if (host.use('process.supervisor').settledMs === null) return;
-      for (const named of host.use('config.store').blocks())
+      const supervisor = host.use('process.supervisor');
+      if (supervisor.settledMs === null) return;
+      for (const named of supervisor.blocks())
         if (named.configKey === KEY && named.block.enabled === true) await repairs.look(named, jobs);
     });
     host.tap(

@@ -122,6 +122,15 @@ t.test('a server in use is left alone; an idle one is stopped, repaired and star
   t.equal((await app.get('/logs?process_name=Plex%20DBRepair')).status, 200);
 });
 
+t.test('a server that was started by hand is looked after too', { skip }, async t => {
+  const { configDir, home, config } = await prepare(t, {});
+  const plex = { ...config.plex, enabled: false };
+  const app = await startHost({ configDir, plugins: PLUGINS, config: { ...config, plex } });
+  t.teardown(() => app.stop());
+  t.equal((await start(app, NAME)).status, 200);
+  await until(() => existsSync(path.join(home, 'asked')), { what: 'a look at who watches' });
+});
+
 t.test('a repair that is due while other work holds the server comes after that', { skip }, async t => {
   const { app, home } = await open(t, { max_backoff_minutes: 0.001 });
   const asked = path.join(home, 'asked');
