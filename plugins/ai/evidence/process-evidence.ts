@@ -101,16 +101,14 @@ export async function collectStatus(
 
 function everyProcess(host: Host) {
   const supervisor = host.find('process.supervisor');
-  return host
-    .use('config.store')
-    .blocks()
-    .map(({ processName, configKey, key, block }) => ({
-      name: key,
-      process_name: processName,
-      config_key: configKey,
-      enabled: block.enabled === true,
-      status: supervisor?.get(processName)?.status ?? 'unknown',
-    }));
+  const blocks = supervisor?.blocks() ?? host.use('config.store').blocks();
+  return blocks.map(({ processName, configKey, key, block }) => ({
+    name: key,
+    process_name: processName,
+    config_key: configKey,
+    enabled: block.enabled === true,
+    status: supervisor?.get(processName)?.status ?? 'unknown',
+  }));
 }
 
 function entryOf(host: Host, { processName, path, configKey, enabled, status, healthy }: EvidenceTarget) {

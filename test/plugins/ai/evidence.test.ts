@@ -110,6 +110,12 @@ t.test('a diagnosis of a service in trouble', async t => {
     t.match(first, { id: 'port-taken', reason: /8989/, restart_required: false, automatic_apply_supported: false });
   });
 
+  await t.test('a service that was started by hand counts as enabled in the list of all', async t => {
+    const { processes } = (await ask({ dry_run: true, include_process_list: true })).body.bundle;
+    const calm = processes.find(({ name }: { name: string }) => name === 'calm');
+    t.match(calm, { process_name: 'Calm', enabled: true, status: 'running' });
+  });
+
   await t.test('the bundle of the stack has both services', async t => {
     const { body: stack } = await app.post('/ai/diagnose-stack', {
       dry_run: true,
