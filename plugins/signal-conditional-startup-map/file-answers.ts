@@ -72,7 +72,7 @@ export class FileAnswers {
   }
 
   #configured(): Asked[] {
-    const blocks = this.#host.use('config.store').blocks();
+    const blocks = this.#host.find('process.supervisor')?.blocks() ?? this.#host.use('config.store').blocks();
     return this.#asked(blocks.map(({ configKey: key, processName, block: config }) => ({ key, processName, config })));
   }
 

@@ -18,6 +18,7 @@ const settings = (values: Record<string, string>): string =>
 t.test('databases in config.xml are dependencies', { skip }, async t => {
   const dir = testDir(t, { 'config.xml': settings({ Port: '8989', PostgresHost: 'db', PostgresMainDb: 'main' }) });
   const file = path.join(dir, 'config.xml');
+  const byHand = path.join(dir, 'by-hand.xml');
   const sonarr = (name: string, more: object) => ({
     enabled: true,
     process_name: name,
@@ -31,6 +32,7 @@ t.test('databases in config.xml are dependencies', { skip }, async t => {
       instances: {
         a: sonarr('Sonarr A', { config_file: file }),
         b: sonarr('Sonarr B', { config_file: path.join(dir, 'none.xml') }),
+        c: sonarr('Sonarr C', { config_file: byHand, enabled: false }),
       },
     },
   });
@@ -49,4 +51,10 @@ t.test('databases in config.xml are dependencies', { skip }, async t => {
   await writeFile(file, '<!DOCTYPE a [<!ENTITY e "x">]><Config><PostgresHost>&e;</PostgresHost></Config>');
   await app.post('/process/restart-service', { process_name: 'Sonarr A' });
   await until(async () => (await users()).length === 0, { what: 'an unreadable file to count as none' });
+
+  await app.post('/process/start-service', { process_name: 'Sonarr C' });
+  t.same(await users(), []);
+  await writeFile(byHand, settings({ PostgresHost: 'db', PostgresMainDb: 'main', PostgresLogDb: 'log' }));
+  await app.post('/process/restart-service', { process_name: 'Sonarr C' });
+  await until(async () => (await users()).some(edge => edge.includes('Sonarr C')), { what: 'one started by hand' });
 });
