@@ -122,7 +122,10 @@ const workSchema = z.lazy(() =>
         previous: serverDatabase.extend({ isEmpty: z.boolean() }).nullable(),
       }),
     ),
-    /** Whether databases that the job has made are still to be dropped, and renamed ones to get their names back. */
+    /**
+     * Whether databases that the job has made are still to be dropped, and renamed ones to get their names back. True in
+     * a job under way once it is taken back.
+     */
     isUndoDue: z.boolean(),
     /** Databases that an ended cutover has set aside. They are kept until a later cutover has succeeded. */
     preserved: z.array(serverDatabase),

@@ -47,6 +47,10 @@ async function takeBack(context: MigrationContext, migration: Migration, error: 
   const wasStopped = live.work.stoppedAtMs !== null;
   live.tell(live.job.progress?.stage ?? 'preflight', live.job.progress?.percent ?? 0, error.message);
   await discard(context, live);
+  // Before anything is put back: the next host then knows, whatever checkpoint the job had reached.
+  await live
+    .note({ isUndoDue: true })
+    .catch((failed: unknown) => host.log.warn('that a migration is taken back could not be recorded', failed));
   try {
     if (wasStopped) {
       if (held.snapshot().pid !== null) await stopAndProve(context, held);
@@ -58,7 +62,7 @@ async function takeBack(context: MigrationContext, migration: Migration, error: 
     host.log.error(`${processName} could not be brought back to SQLite`, failed);
     return endNotBack(context, live, error);
   }
-  await clearServer(context, live);
+  await undoInServer(context, live);
   live.tell('failed', 100, wasStopped ? `${processName} is on SQLite as before` : `${processName} was not changed`);
   await live.end('failed_rolled_back', { error, rollback_available: false });
 }
@@ -68,10 +72,10 @@ async function endNotBack(context: MigrationContext, live: LiveJob, error: JobFa
   const { backup_dir: directory, process_name: processName } = live.job;
   const fault = directory === null ? 'there is no backup' : await faultOfBackup(directory, live.work.backup);
   const isPromoted = hasReached(live.job, 'target_promoted');
-  if (!isPromoted) await clearServer(context, live);
+  if (!isPromoted) await undoInServer(context, live);
   live.tell('failed', 100, `${error.message}; ${processName} could not be brought back to SQLite`);
   const end = { error, rollback_available: directory !== null && fault === undefined };
-  await live.end('failed', end, isPromoted ? { preserved: setAside(live.work) } : {});
+  await live.end('failed', end, isPromoted ? { isUndoDue: false, preserved: setAside(live.work) } : {});
 }
 
 /** Removes what a failed job needs no more: its work directory, and a backup that is not complete. */
@@ -81,14 +85,6 @@ async function discard({ host, places }: MigrationContext, live: LiveJob): Promi
   const removals = [places.removeWork(jobId), ...(isWhole ? [] : [places.removeBackup(processName, jobId)])];
   for (const { status, reason } of (await Promise.allSettled(removals)) as PromiseRejectedResult[])
     if (status === 'rejected') host.log.warn('the work of a migration could not be removed', reason);
-}
-
-/** Like `undoInServer`, for a job that no record says this of yet. */
-async function clearServer(context: MigrationContext, live: LiveJob): Promise<void> {
-  await live
-    .note({ isUndoDue: true })
-    .catch((failed: unknown) => context.host.log.warn('what a migration has left could not be recorded', failed));
-  await undoInServer(context, live);
 }
 
 /** Takes back what the job did in PostgreSQL. When the server does not answer, this is done again once it runs. */

@@ -79,13 +79,15 @@ export class Recovery {
       return this.#interrupt(live, `its backup cannot be relied on (${fault}), so nothing was touched`);
     if (!this.#isConfigured(job)) return this.#keepForLater(one, live);
     const subject = this.#migrations.subject(job.process_name);
-    if (hasReached(job, 'healthy')) return finalize(this.#context, { subject, live }, live.timings);
-    if (hasReached(job, 'service_started')) return this.#watch(subject, live);
+    if (!isTakenBack(record, subject)) {
+      if (hasReached(job, 'healthy')) return finalize(this.#context, { subject, live }, live.timings);
+      if (hasReached(job, 'service_started')) return this.#watch(subject, live);
+    }
     await this.#migrations.resume(subject, record, async (_live, held) => {
-      const isOnPostgres = held.snapshot().pid !== null && one.restored === undefined;
-      if (isOnPostgres) await stopAndProve(this.#context, held);
+      const isUp = held.snapshot().pid !== null && one.restored === undefined;
+      if (isUp) await stopAndProve(this.#context, held);
       await this.#restore(one);
-      if (isOnPostgres) await held.start();
+      if (isUp) await held.start();
     });
     await this.#endRestored(one);
   }
@@ -191,7 +193,15 @@ export class Recovery {
 }
 
 /** Whether the files and the block of the service have to be put back before it starts. */
-function isRestorable({ job }: JobRecord): boolean {
-  const isBetween = hasReached(job, 'cold_backup_verified') && !hasReached(job, 'service_started');
+function isRestorable({ job, work }: JobRecord): boolean {
+  const isBetween = hasReached(job, 'cold_backup_verified') && (!hasReached(job, 'service_started') || work.isUndoDue);
   return job.mode === 'cutover' && job.status !== 'rolling_back' && isBetween;
+}
+
+/**
+ * Whether the host has ended while it took the job back. A full disk may have kept that out of the record; the block
+ * says SQLite then.
+ */
+function isTakenBack({ work }: JobRecord, { block }: Subject): boolean {
+  return work.isUndoDue || block.postgres_enabled !== true;
 }

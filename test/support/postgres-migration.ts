@@ -284,7 +284,7 @@ export async function begin(app: TestHost, mode: string, more: Record<string, un
   return body.job_id;
 }
 
-const ACTIVE = ['queued', 'running', 'finalizing', 'rolling_back'];
+export const ACTIVE = ['queued', 'running', 'finalizing', 'rolling_back'];
 
 /** The status of the job once it has ended. */
 export async function ended(app: TestHost, jobId: string): Promise<Body> {

@@ -127,7 +127,9 @@ async function main() {
   if (habit === 'writes' && existsSync(path.join(data, `${name}.db`)) && !isPostgres) {
     setInterval(() => main.rows('UPDATE "Series" SET "Monitored" = "Monitored" WHERE "Id" = 1 RETURNING "Id"'), 20);
   }
+  const endsUnwell = habit === 'ends on PostgreSQL' && isPostgres && existsSync(path.join(data, `${name}.db`));
   const server = createServer(async (request, response) => {
+    if (request.url === '/ping' && endsUnwell) return response.writeHead(503).end(() => process.exit(7));
     if (request.url === '/ping') return response.end('{"status": "OK"}');
     if (request.url !== '/data') return response.writeHead(404).end();
     const rows = await main.rows('SELECT "Id", "Title", "TvdbId", "SizeOnDisk" FROM "Series" ORDER BY "Id"');

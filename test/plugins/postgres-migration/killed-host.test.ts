@@ -1,16 +1,22 @@
 // A host that is killed around each step of a migration: at its next start the service has complete data, and nothing
 // remains. With STACKWARDEN_TEST_ROUNDS each kind of kill is repeated so often.
-import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { CHECKPOINTS } from '../../../plugins/postgres-migration/job.ts';
-import { type KillPoint, type MigrationHost, startMigrationHost } from '../../support/migration-host.ts';
-import { type Body, makeStack, NAME, PLUGINS, PREFIX, request, type Stack } from '../../support/postgres-migration.ts';
+import {
+  ended,
+  type KillPoint,
+  killed,
+  type MigrationHost,
+  post,
+  rollback,
+  settled,
+  stackHosts,
+} from '../../support/migration-host.ts';
+import { makeStack, PREFIX, request, type Stack } from '../../support/postgres-migration.ts';
 import { randomNumbers, rounds } from '../../support/rounds.ts';
 import { until } from '../../support/until.ts';
-
-const PACE = 0.02;
-const ACTIVE = ['queued', 'running', 'finalizing', 'rolling_back'];
 
 interface Kill {
   readonly what: string;
@@ -74,29 +80,9 @@ const kills: readonly Kill[] = [
   },
 ];
 
-const get = async (host: MigrationHost, place: string): Promise<Body> => (await fetch(host.base + place)).json();
-const post = async (host: MigrationHost, place: string, body: unknown): Promise<Body> => {
-  const answer = await fetch(host.base + place, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  return answer.json();
-};
-
 t.test('the next host brings every interrupted migration to its end', async t => {
   const stack = await makeStack(t);
-  const dumb = { log_dir: path.join(stack.configDir, 'log'), gateway: { enabled: false } };
-  const written = { puid: 65_534, pgid: 65_534, ...stack.config, dumb: { ...(stack.config.dumb as object), ...dumb } };
-  await writeFile(path.join(stack.configDir, 'stackwarden.json'), JSON.stringify(written));
-  await mkdir(path.join(stack.configDir, 'log'));
-  const open = (kill?: KillPoint) =>
-    startMigrationHost({
-      configDir: stack.configDir,
-      plugins: PLUGINS,
-      pace: PACE,
-      ...(kill === undefined ? {} : { kill }),
-    });
+  const open = await stackHosts(stack);
   const first = await open();
   await settled(first);
   const before = await stack.data();
@@ -138,9 +124,7 @@ async function killAndRecover(t: Test, stack: Stack, { kill, open, before, sourc
     t.equal(job.status, 'completed', `${what}: moved before`);
     await post(doomed, `${PREFIX}/rollback`, rollback(job)).catch(() => undefined);
   }
-  const limit = setTimeout(() => doomed.child.kill('SIGTERM'), 240_000);
-  await doomed.exited;
-  clearTimeout(limit);
+  await killed(doomed);
   t.equal(doomed.child.signalCode, 'SIGKILL', `${what}: killed`);
 
   const backups = path.join(stack.configDir, 'arr-postgres-migration', 'backups', 'sonarr');
@@ -174,28 +158,6 @@ async function killAndRecover(t: Test, stack: Stack, { kill, open, before, sourc
   t.equal(await readFile(path.join(stack.home, 'config.xml'), 'utf8'), settings, `${what}: its settings`);
   next.child.kill('SIGKILL');
   await next.exited;
-}
-
-const rollback = ({ job_id }: Body) => ({ job_id, confirmation: `ROLLBACK ${NAME}` });
-
-async function ended(host: MigrationHost): Promise<Body> {
-  return until(
-    async () => {
-      const answer = await get(host, `${PREFIX}/latest?process_name=${NAME}`);
-      return answer.job !== null && !ACTIVE.includes(answer.job.status) && answer;
-    },
-    { what: 'the end of the migration', timeoutMs: 240_000, intervalMs: 200 },
-  );
-}
-
-/** Resolves when everything runs and answers. */
-async function settled(host: MigrationHost): Promise<void> {
-  for (const name of ['PostgreSQL', NAME])
-    await until(
-      async () =>
-        (await get(host, `/process/service-status?process_name=${name}&include_health=true`)).healthy === true,
-      { what: `${name} to be healthy: ${host.output().slice(-2_000)}`, timeoutMs: 120_000, intervalMs: 100 },
-    );
 }
 
 /** Databases, directories and processes that a migration has created for itself. */
