@@ -37,8 +37,9 @@ export function isEnding({ signal, stopping }: Host): boolean {
 }
 
 /**
- * Brings everything back to what it was and ends the job with `error`. The service starts even on a full disk: the
- * files of the migration are removed before, and no record has to be written first.
+ * Brings everything back to what it was and ends the job with `error`; what the end of the host cuts off is left to its
+ * next start. The service starts even on a full disk: the files of the migration are removed before, and no record has
+ * to be written first.
  */
 async function takeBack(context: MigrationContext, migration: Migration, error: JobFailure): Promise<void> {
   const { host } = context;
@@ -59,6 +60,7 @@ async function takeBack(context: MigrationContext, migration: Migration, error: 
       if (live.job.was_running) await held.start();
     }
   } catch (failed) {
+    if (isEnding(host)) return;
     host.log.error(`${processName} could not be brought back to SQLite`, failed);
     return endNotBack(context, live, error);
   }

@@ -142,7 +142,9 @@ async function main() {
     await Promise.all([main.end(), logs?.end()]);
     process.exit(0);
   });
-  server.listen(Number(setting('Port')), '127.0.0.1');
+  // A file lets a start on SQLite wait for ever.
+  if (!isPostgres && existsSync(path.join(data, 'hold'))) setInterval(() => undefined, 60_000);
+  else server.listen(Number(setting('Port')), '127.0.0.1');
 }
 
 main().catch(error => {

@@ -1,6 +1,6 @@
 // A cutover whose service does not stay up on PostgreSQL, and whose host ends while it brings the service back: the next
 // host goes on with that, even though the service was started on PostgreSQL before.
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import {
@@ -66,6 +66,22 @@ t.test('the next host goes on with a restore that the end of the host has cut of
     t.match((await jobOnDisk(stack, jobId)).job, { status: 'running', rollback_checkpoint: 'service_started' }, what);
     await isBack(t, { stack, open, what, jobId, before, kept });
   }
+
+  const hold = path.join(stack.home, 'hold');
+  const stopped = await open();
+  await settled(stopped);
+  await writeFile(hold, '');
+  const { job_id: jobId } = await post(stopped, `${PREFIX}/start`, request('cutover'));
+  const isRestored = async () =>
+    (await get(stopped, `/process?process_name=${NAME}`)).config.postgres_enabled === false &&
+    (await jobOnDisk(stack, jobId)).job.rollback_checkpoint === 'service_started' &&
+    (await get(stopped, `/process/service-status?process_name=${NAME}`)).status === 'starting';
+  await until(isRestored, { what: 'the start on SQLite', timeoutMs: 120_000, intervalMs: 20 });
+  stopped.child.kill('SIGTERM');
+  await stopped.exited;
+  t.match((await jobOnDisk(stack, jobId)).job, { status: 'running' }, 'stopped: the job is left to the next host');
+  await rm(hold);
+  await isBack(t, { stack, open, what: 'stopped', jobId, before, kept });
 });
 
 interface Expected {
