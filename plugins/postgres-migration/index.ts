@@ -64,6 +64,9 @@ export default definePlugin({
       if (configKey !== SERVER || status !== 'running' || !files.list().some(({ work }) => work.isUndoDue)) return;
       clear().catch((error: unknown) => host.log.warn('PostgreSQL could not be cleared', error));
     });
-    return async () => (await engine)?.migrations.settled();
+    return async () => {
+      await (await engine)?.migrations.settled();
+      await files.saveMissed();
+    };
   },
 });

@@ -16,6 +16,8 @@ export class JobFiles {
   readonly #places: Places;
   readonly #log: Logger;
   readonly #records = new Map<string, JobRecord>();
+  /** Ids of jobs whose last save has failed. */
+  readonly #missed = new Set<string>();
   #lastSequence = 0;
 
   constructor(places: Places, log: Logger) {
@@ -75,28 +77,51 @@ export class JobFiles {
     this.#add({ ...record, sequence: isChange ? this.#lastSequence + 1 : this.#sequenceOf(record) });
   }
 
-  /** Makes the record visible at once. Resolves once it survives a loss of power; rejects when it cannot be written. */
+  /**
+   * Makes the record visible at once. Resolves once it survives a loss of power; rejects when it cannot be written. Jobs
+   * of the process whose last save has failed are written first: the next host would take one that has ended for one
+   * that was interrupted, and undo what came after it.
+   */
   async save(record: JobRecord): Promise<void> {
     this.show(record);
+    const { job_id: id, process_name: processName } = record.job;
     try {
       const directory = await this.#places.jobs({ create: true });
       if (directory === null) throw new Error('the directory of jobs was removed meanwhile');
       try {
-        const stored = { ...record, sequence: this.#sequenceOf(record) };
-        await directory.replace(`${record.job.job_id}.json`, `${JSON.stringify(stored)}\n`);
-        await this.#prune(directory, record.job.process_name);
+        for (const other of this.#missedOf(processName))
+          if (other.job.job_id !== id) await this.#write(directory, other);
+        await this.#write(directory, record);
+        await this.#prune(directory, processName);
       } finally {
         await directory.close();
       }
     } catch (error) {
+      this.#missed.add(id);
       const text = `the migration cannot be recorded below ${this.#places.root}: ${reasonText(error)}; see to its disk`;
       throw new Error(text, { cause: error });
     }
   }
 
+  /** Tries once more to write what the last saves could not. Rejects when it still cannot be written. */
+  async saveMissed(): Promise<void> {
+    for (const record of this.#missedOf()) await this.save(record);
+  }
+
   /** Removes the record of a job that was never on disk. */
   forget({ job }: JobRecord): void {
     this.#records.delete(job.job_id);
+    this.#missed.delete(job.job_id);
+  }
+
+  #missedOf(processName?: string): JobRecord[] {
+    return this.list(processName).filter(({ job }) => this.#missed.has(job.job_id));
+  }
+
+  async #write(directory: PrivateDirectory, record: JobRecord): Promise<void> {
+    const stored = { ...record, sequence: this.#sequenceOf(record) };
+    await directory.replace(`${record.job.job_id}.json`, `${JSON.stringify(stored)}\n`);
+    this.#missed.delete(record.job.job_id);
   }
 
   #add(record: JobRecord): void {

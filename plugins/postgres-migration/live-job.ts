@@ -51,17 +51,16 @@ export class LiveJob {
     await this.#write();
   }
 
-  /** Ends the job. Rejects when the end cannot be written; the event of the end is raised all the same. */
+  /** Ends the job. An end that cannot be written is an end all the same; its record is written with the next one. */
   async end(
     status: MigrationJob['status'],
     job: Partial<MigrationJob> = {},
     work: Partial<JobWork> = {},
   ): Promise<void> {
-    try {
-      await this.change({ status, finished_at: unixSeconds(), ...job }, work);
-    } finally {
-      tellOfEnd(this.#host, this.job);
-    }
+    await this.change({ status, finished_at: unixSeconds(), ...job }, work).catch((error: unknown) =>
+      this.#host.log.error(`the end of the migration of ${this.job.process_name} is not on disk yet`, error),
+    );
+    tellOfEnd(this.#host, this.job);
   }
 
   /** Changes the part that clients do not see, and leaves `updated_at` as it was. */

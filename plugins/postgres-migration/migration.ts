@@ -16,7 +16,7 @@ export interface Migration extends Preparation {
   readonly held: HeldProcess;
 }
 
-/** Resolves when the job has ended, or the host ends. Rejects when the end of the job cannot be written down. */
+/** Resolves when the job has ended, or the host ends. */
 export async function migrate(context: MigrationContext, migration: Migration): Promise<void> {
   const { live } = migration;
   const run = live.job.mode === 'cutover' ? cutOver : rehearse;

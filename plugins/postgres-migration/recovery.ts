@@ -16,6 +16,8 @@ import { isMovedBy, type Subject } from './subject.ts';
 /** An interrupted job, and how far its recovery is. */
 interface Interrupted {
   readonly record: JobRecord;
+  /** Whether a later job of the process was begun. This one had ended then, though its end is not on disk. */
+  readonly isOvertaken: boolean;
   /**
    * The restoring of the service, which `run` or the start of the service begins, whichever is first; undefined until
    * then, and after a failure.
@@ -39,13 +41,18 @@ export class Recovery {
     this.#context = context;
     this.#migrations = migrations;
     this.#leftovers = leftovers;
-    this.#interrupted = interrupted.map(record => ({ record, restored: undefined, isLeft: false }));
+    this.#interrupted = interrupted.map(record => {
+      const others = context.files.list(record.job.process_name);
+      const isOvertaken = others.some(({ sequence = 0 }) => sequence > (record.sequence ?? 0));
+      return { record, isOvertaken, restored: undefined, isLeft: false };
+    });
   }
 
   /** Resolves when the process can start on complete data. */
   async beforeStart(processName: string): Promise<void> {
     for (const one of this.#interrupted) {
-      if (one.record.job.process_name !== processName || !isRestorable(one.record)) continue;
+      const isOwn = one.record.job.process_name === processName && !one.isOvertaken;
+      if (!isOwn || !isRestorable(one.record)) continue;
       const isRestored = await this.#restore(one);
       if (isRestored && one.isLeft) await this.#endRestored(one).catch(error => this.#leave(one, error));
     }
@@ -67,8 +74,10 @@ export class Recovery {
     const { job, work } = record;
     const { files, host, places } = this.#context;
     if (work.helper !== null) await killLeftHelper(work.helper);
-    if (job.status === 'rolling_back') return this.#rollBack(one);
     const live = new LiveJob(record, files, host);
+    if (one.isOvertaken)
+      return this.#interrupt(live, `a later one of ${job.process_name} was begun since, so nothing was touched`);
+    if (job.status === 'rolling_back') return this.#rollBack(one);
     if (job.mode === 'rehearsal' || !hasReached(job, 'cold_backup_verified')) {
       await places.removeWork(job.job_id);
       await places.removeBackup(job.process_name, job.job_id);

@@ -23,10 +23,9 @@ const IDENTITY = {
   was_running: true,
 };
 
-t.test('the next start of the service undoes the migration once', async t => {
-  const { job, work } = newRecord(IDENTITY, []);
-  const record = { job: { ...job, status: 'running' as const, rollback_checkpoint: 'target_promoted' as const }, work };
-  const disk = { isFull: true };
+/** A recovery of a job that was promoted, with the changes of the configuration and the saves that it makes. */
+function recoveryOf(record: JobRecord, all: readonly JobRecord[] = [record]) {
+  const disk = { isFull: false };
   const need = (): void => {
     if (disk.isFull) throw new Error('no space left on device');
   };
@@ -48,6 +47,7 @@ t.test('the next start of the service undoes the migration once', async t => {
     server: { managed: { place: () => undefined } },
     places: { leftWork: async () => [], removeWork: async () => undefined },
     files: {
+      list: () => all,
       show() {},
       async save(saved: JobRecord) {
         need();
@@ -62,6 +62,17 @@ t.test('the next start of the service undoes the migration once', async t => {
   };
   const parts = { migrations, leftovers: { clear: async () => undefined } };
   const recovery = new Recovery(context as never, parts as never, [record]);
+  return { recovery, disk, updates, kept };
+}
+
+function promoted(sequence: number): JobRecord {
+  const { job, work } = newRecord(IDENTITY, []);
+  return { job: { ...job, status: 'running', rollback_checkpoint: 'target_promoted' }, work, sequence };
+}
+
+t.test('the next start of the service undoes the migration once', async t => {
+  const { recovery, disk, updates, kept } = recoveryOf(promoted(1));
+  disk.isFull = true;
   await t.rejects(recovery.beforeStart(NAME), /no space/);
   await recovery.run();
   t.same([updates, kept], [[], []]);
@@ -70,6 +81,20 @@ t.test('the next start of the service undoes the migration once', async t => {
   t.match(updates, [{ processName: NAME, updates: { postgres_enabled: false } }]);
   t.equal(updates.length, 1);
   t.match(kept.at(-1), { job: { status: 'failed_rolled_back' }, work: { isUndoDue: true } });
+});
+
+t.test('a migration whose end is not on disk undoes no later one', async t => {
+  const [record, later] = [promoted(1), promoted(2)];
+  const { recovery, updates, kept } = recoveryOf(record, [later, record]);
+  await recovery.beforeStart(NAME);
+  await recovery.run();
+  await recovery.beforeStart(NAME);
+  t.same(updates, []);
+  t.match(kept.at(-1)?.job, {
+    job_id: record.job.job_id,
+    status: 'interrupted',
+    error: { message: /nothing was touched/ },
+  });
 });
 
 t.test('a service that was taken out of the configuration', async t => {
