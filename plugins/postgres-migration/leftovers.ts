@@ -12,11 +12,14 @@ export class Leftovers {
     this.#context = context;
   }
 
-  /** Removes the databases if the server runs. A call during another one shares its outcome. */
+  /** Removes the databases if the server runs, and tells the log when it cannot. A call during another one joins it. */
   clear(): Promise<void> {
-    this.#clearing ??= this.#clear().finally(() => {
-      this.#clearing = undefined;
-    });
+    const { log } = this.#context.host;
+    this.#clearing ??= this.#clear()
+      .catch((error: unknown) => log.warn('PostgreSQL could not be cleared of earlier migrations', error))
+      .finally(() => {
+        this.#clearing = undefined;
+      });
     return this.#clearing;
   }
 

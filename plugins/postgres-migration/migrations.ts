@@ -2,6 +2,7 @@
 // it is asked for.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Problem } from '#core';
+import { doneOrLate } from '#kit/deadline';
 import { WorkQueue } from '#kit/work-queue';
 import type { HeldProcess, ProcessSupervisor } from '../process/contract.ts';
 import { isActive, type JobRecord, type MigrationJob, newRecord } from './job.ts';
@@ -16,6 +17,8 @@ import { isMovedBy, Subject } from './subject.ts';
 import type { Report, StartBody } from './wire.ts';
 
 const HOLD_MS = 24 * 60 * 60_000;
+/** How long a request waits until what earlier migrations have left is removed. */
+const CLEAR_MS = 10_000;
 const REASON = 'it is being moved to PostgreSQL';
 const SERVER_REASON = 'a service is being moved to it';
 const MODES = ['rehearsal', 'cutover'] as const;
@@ -48,11 +51,20 @@ export class Migrations {
     const mode = checkRequest(body);
     const subject = this.subject(body.process_name);
     return this.#reserve(subject.processName, async keep => {
-      await this.#leftovers.clear();
+      // A server that does not answer holds up the removal; the report then says so.
+      const isClear = await doneOrLate(
+        this.#leftovers.clear().then(() => true),
+        CLEAR_MS,
+      );
       const report = await preflight(this.#context, subject, { includesLogs: body.include_logs });
       const failed = report.checks.filter(({ status }) => status === 'fail').map(({ id }) => id);
       if (failed.length > 0)
         throw new Problem(400, `${subject.processName} cannot be moved yet; these checks failed: ${failed.join(', ')}`);
+      if (isClear !== true)
+        throw new Problem(
+          503,
+          'What earlier migrations have left in PostgreSQL is still removed; try again in a minute',
+        );
       const live = await this.#create(subject, report, mode, body.include_logs);
       keep((await this.#begin(subject, live)).ended);
       return live.job;
