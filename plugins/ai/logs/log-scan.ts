@@ -9,7 +9,7 @@ import type { LinePattern, MatchedLines, TimeSpan } from '../contract.ts';
 import { causeOf, KNOWN_CAUSES } from './known-causes.ts';
 import { type LineLevel, levelOf } from './line-level.ts';
 import { timeOf } from './line-time.ts';
-import { append, type NotedLine, WindowNotes } from './window-notes.ts';
+import { append, MAX_LIKENESSES, type NotedLine, WindowNotes } from './window-notes.ts';
 
 export interface ScannedFile {
   readonly name: string;
@@ -149,7 +149,8 @@ class LogScan {
     const all = this.#filesRead === usableFiles && !this.#isPartial && !this.#isLate;
     const current = this.#current;
     const signatures = current.signatures();
-    const before = this.#baseline?.signatures();
+    // All of them, because an error that was rare before is not new.
+    const before = this.#baseline?.signatures(MAX_LIKENESSES);
     const isNew = ([signature, { count, late }]: [string, { count: number; late: number }]) =>
       before === undefined ? late === count : !before.has(signature);
     return {

@@ -30,7 +30,7 @@ interface SignatureNote {
   late: number;
 }
 
-const MAX_LIKENESSES = 5_000;
+export const MAX_LIKENESSES = 5_000;
 const MAX_MATCHES = 20_000;
 const TOP = 15;
 const EXCERPT_CHARS = 1_000;
@@ -149,9 +149,9 @@ export class WindowNotes {
   }
 
   /** The most frequent first. Messages that have the same signature once secrets are masked are counted together. */
-  signatures(): Map<string, { count: number; late: number }> {
+  signatures(maxLikenesses = TOP * 10): Map<string, { count: number; late: number }> {
     const merged = new Map<string, { count: number; late: number }>();
-    const frequent = [...this.#signatures.values()].sort((a, b) => b.count - a.count).slice(0, TOP * 10);
+    const frequent = [...this.#signatures.values()].sort((a, b) => b.count - a.count).slice(0, maxLikenesses);
     for (const { sample, count, late } of frequent) {
       const signature = signatureOf(sample);
       const known = merged.get(signature);

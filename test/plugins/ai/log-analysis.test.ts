@@ -190,6 +190,17 @@ t.test('both spans are summarized in one pass over rotated files', async t => {
   t.match(analysis.baseline, { levels: { error: 1, info: 1 }, restart_markers: 1, lines_in_window: 2 });
 });
 
+t.test('an error that was rare among many in the baseline is not new', async t => {
+  const letter = (number: number) => String.fromCharCode(97 + number);
+  const words = Array.from({ length: 200 }, (_, index) => letter(Math.floor(index / 20)) + letter(index % 20));
+  const before = `${isoAt(1.5 * HOUR_MS)} ERROR`;
+  const lines = [...words, ...words, 'rare'].map(word => `${before} fault ${word}`);
+  const analysis = await scan(opened(t, { 'app.log': [...lines, `${isoAt(60_000)} ERROR fault rare`].join('\n') }));
+  t.equal(analysis.baseline.levels.error, 401);
+  t.match(analysis.top_error_signatures, [{ signature: 'ERROR fault rare', count: 1 }]);
+  t.same(analysis.new_error_signatures, []);
+});
+
 t.test('without a baseline, errors of the second half count as new', async t => {
   const lines = [50, 40, 20, 10].map(
     minutes => `${isoAt(minutes * 60_000)} ERROR ${minutes >= 40 ? 'early' : 'late'} fault`,
