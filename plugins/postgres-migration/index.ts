@@ -1,6 +1,7 @@
 // Moves services from SQLite to PostgreSQL and back, with checks before and, on request, a rehearsal. Other plugins say
 // which services can be moved.
 import { definePlugin } from '#core';
+import { endedOrLate } from '#kit/deadline';
 import { ConfigGuard } from './config-guard.ts';
 import type { Engine } from './engine.ts';
 import { isActive } from './job.ts';
@@ -15,6 +16,8 @@ const SERVER = 'postgres';
 const FIRST = -100;
 /** Long, because a large backup is compared with its digests before the service starts. */
 const PREPARE_MS = 900_000;
+/** Less than a plugin is given to end. */
+const END_MS = 4_000;
 
 export default definePlugin({
   name: 'postgres-migration',
@@ -65,8 +68,9 @@ export default definePlugin({
       clear().catch((error: unknown) => host.log.warn('PostgreSQL could not be cleared', error));
     });
     return async () => {
-      await (await engine)?.migrations.settled();
-      await files.saveMissed();
+      const settled = engine?.then(({ migrations }) => migrations.settled());
+      if (settled !== undefined) await endedOrLate(settled, END_MS);
+      await files.close();
     };
   },
 });

@@ -19,6 +19,7 @@ export class JobFiles {
   /** Ids of jobs whose last save has failed. */
   readonly #missed = new Set<string>();
   #lastSequence = 0;
+  #isClosed = false;
 
   constructor(places: Places, log: Logger) {
     this.#places = places;
@@ -86,6 +87,7 @@ export class JobFiles {
     this.show(record);
     const { job_id: id, process_name: processName } = record.job;
     try {
+      if (this.#isClosed) throw new Error('the plugin has ended');
       const directory = await this.#places.jobs({ create: true });
       if (directory === null) throw new Error('the directory of jobs was removed meanwhile');
       try {
@@ -103,9 +105,16 @@ export class JobFiles {
     }
   }
 
-  /** Tries once more to write what the last saves could not. Rejects when it still cannot be written. */
-  async saveMissed(): Promise<void> {
-    for (const record of this.#missedOf()) await this.save(record);
+  /**
+   * Tries once more to write what the last saves could not; rejects when it still cannot be written. Nothing is written
+   * from then on: the plugin may be loaded again, and go on with the jobs.
+   */
+  async close(): Promise<void> {
+    try {
+      for (const record of this.#missedOf()) await this.save(record);
+    } finally {
+      this.#isClosed = true;
+    }
   }
 
   /** Removes the record of a job that was never on disk. */

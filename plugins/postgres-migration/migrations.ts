@@ -248,18 +248,31 @@ export class Migrations {
 
   /** Holds the PostgreSQL server, so that nothing else starts, stops or changes it during `work`. */
   async #withServer(work: () => Promise<void>): Promise<void> {
-    const { guard, host, server } = this.#context;
-    const name = server.managed.place()?.processName;
+    const name = this.#context.server.managed.place()?.processName;
     if (name === undefined) throw new Problem(503, 'The configuration has no PostgreSQL server any more');
-    const options = { signal: host.signal, deadlineMs: HOLD_MS };
-    await guard.guard(name, SERVER_REASON, () => this.#supervisor.hold(name, SERVER_REASON, work, options));
+    await this.#hold(name, SERVER_REASON, work);
   }
 
   #held<Value>(subject: Subject, reason: string, work: (held: HeldProcess) => Promise<Value>): Promise<Value> {
+    return this.#hold(subject.processName, reason, work);
+  }
+
+  /** Refuses changes of the process and its block during `work`. */
+  #hold<Value>(processName: string, reason: string, work: (held: HeldProcess) => Promise<Value>): Promise<Value> {
     const { guard, host } = this.#context;
-    const { processName } = subject;
     const options = { signal: host.signal, deadlineMs: HOLD_MS };
-    return guard.guard(processName, reason, () => this.#supervisor.hold(processName, reason, work, options));
+    let working: Promise<Value> | undefined;
+    const run = (held: HeldProcess): Promise<Value> => {
+      working = work(held);
+      return working;
+    };
+    return guard.guard(processName, reason, () =>
+      this.#supervisor.hold(processName, reason, run, options).catch((error: unknown) => {
+        // When a hold ends early, the work goes on to its next step, and nothing else may begin before.
+        if (working === undefined) throw error;
+        return working;
+      }),
+    );
   }
 }
 

@@ -1,5 +1,6 @@
 // Brings migrations that the end of a host has interrupted to their end. A service starts only once its files and its
 // block fit together, so that it starts on complete data. PostgreSQL is cleared up once it runs.
+import type { HeldProcess } from '../process/contract.ts';
 import { faultOfBackup } from './backup.ts';
 import { finalize, setAside, stopAndProve } from './cutover.ts';
 import { killLeftHelper } from './helper-process.ts';
@@ -32,6 +33,8 @@ export class Recovery {
   readonly #migrations: Migrations;
   readonly #interrupted: readonly Interrupted[];
   readonly #leftovers: Leftovers;
+  /** Whether no boot will start the services any more, because only this plugin was loaded anew. */
+  #isBooted = false;
 
   constructor(
     context: MigrationContext,
@@ -60,7 +63,8 @@ export class Recovery {
 
   /** Brings every interrupted job to its end. */
   async run(): Promise<void> {
-    const { places } = this.#context;
+    const { host, places } = this.#context;
+    this.#isBooted = host.use('process.supervisor').settledMs !== null;
     for (const one of this.#interrupted) await this.#recover(one).catch(error => this.#leave(one, error));
     for (const jobId of await places.leftWork()) {
       const record = this.#context.files.get(jobId);
@@ -72,17 +76,13 @@ export class Recovery {
   async #recover(one: Interrupted): Promise<void> {
     const { record } = one;
     const { job, work } = record;
-    const { files, host, places } = this.#context;
+    const { files, host } = this.#context;
     if (work.helper !== null) await killLeftHelper(work.helper);
     const live = new LiveJob(record, files, host);
     if (one.isOvertaken)
       return this.#interrupt(live, `a later one of ${job.process_name} was begun since, so nothing was touched`);
     if (job.status === 'rolling_back') return this.#rollBack(one);
-    if (job.mode === 'rehearsal' || !hasReached(job, 'cold_backup_verified')) {
-      await places.removeWork(job.job_id);
-      await places.removeBackup(job.process_name, job.job_id);
-      return this.#interrupt(live, `${job.process_name} was not changed`, { isUndoDue: job.status !== 'queued' });
-    }
+    if (job.mode === 'rehearsal' || !hasReached(job, 'cold_backup_verified')) return this.#endUntouched(record, live);
     const fault = await faultOfBackup(job.backup_dir ?? '', work.backup);
     if (fault !== undefined)
       return this.#interrupt(live, `its backup cannot be relied on (${fault}), so nothing was touched`);
@@ -97,8 +97,27 @@ export class Recovery {
       if (isUp) await stopAndProve(this.#context, held);
       await this.#restore(one);
       if (isUp) await held.start();
+      else if (this.#isBooted) await this.#startAgain(job, held);
     });
     await this.#endRestored(one);
+  }
+
+  /** Ends a job that has changed nothing of its service, though it may have stopped it. */
+  async #endUntouched(record: JobRecord, live: LiveJob): Promise<void> {
+    const { job, work } = record;
+    const { places } = this.#context;
+    await places.removeWork(job.job_id);
+    await places.removeBackup(job.process_name, job.job_id);
+    await this.#interrupt(live, `${job.process_name} was not changed`, { isUndoDue: job.status !== 'queued' });
+    if (!this.#isBooted || work.stoppedAtMs === null || !this.#isConfigured(job)) return;
+    const subject = this.#migrations.subject(job.process_name);
+    await this.#migrations.resume(subject, record, (_live, held) => this.#startAgain(job, held));
+  }
+
+  /** Starts a service that the migration has stopped. */
+  async #startAgain({ was_running: wasRunning }: JobRecord['job'], held: HeldProcess): Promise<void> {
+    const { pid, stoppedByUser } = held.snapshot();
+    if (pid === null && wasRunning && !stoppedByUser) await held.start();
   }
 
   #leave(one: Interrupted, error: unknown): void {

@@ -90,6 +90,7 @@ t.test('the end of a job that could not be written is written before a later job
   disk.isFull = true;
   await first.end('interrupted');
   disk.isFull = false;
-  await files.saveMissed();
+  await files.close();
   t.same((await statuses()).sort(), ['interrupted', 'queued'], 'at the end of the host at the latest');
+  await t.rejects(first.change({}), /the plugin has ended/);
 });

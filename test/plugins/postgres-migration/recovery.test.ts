@@ -24,7 +24,7 @@ const IDENTITY = {
 };
 
 /** A recovery of a job that was promoted, with the changes of the configuration and the saves that it makes. */
-function recoveryOf(record: JobRecord, all: readonly JobRecord[] = [record]) {
+function recoveryOf(record: JobRecord, all: readonly JobRecord[] = [record], settledMs: number | null = null) {
   const disk = { isFull: false };
   const need = (): void => {
     if (disk.isFull) throw new Error('no space left on device');
@@ -39,13 +39,13 @@ function recoveryOf(record: JobRecord, all: readonly JobRecord[] = [record]) {
     host: {
       name: 'test',
       signal: new AbortController().signal,
-      use: () => ({ update, state: 'invalid' }),
+      use: () => ({ update, state: 'invalid', settledMs }),
       emit() {},
       log,
     },
     guard: { changing: (_name: string, _keys: unknown, change: () => Promise<unknown>) => change() },
     server: { managed: { place: () => undefined } },
-    places: { leftWork: async () => [], removeWork: async () => undefined },
+    places: { leftWork: async () => [], removeWork: async () => undefined, removeBackup: async () => undefined },
     files: {
       list: () => all,
       show() {},
@@ -55,14 +55,18 @@ function recoveryOf(record: JobRecord, all: readonly JobRecord[] = [record]) {
       },
     },
   };
-  const held = { snapshot: () => ({ pid: null }) };
+  const starts: string[] = [];
+  const held = {
+    snapshot: () => ({ pid: null, stoppedByUser: false }),
+    start: async () => void starts.push(record.job.process_name),
+  };
   const migrations = {
     subject: () => ({ processName: NAME, switchedFile: undefined }),
     resume: (_subject: unknown, _record: unknown, goOn: (...given: unknown[]) => unknown) => goOn(undefined, held),
   };
   const parts = { migrations, leftovers: { clear: async () => undefined } };
   const recovery = new Recovery(context as never, parts as never, [record]);
-  return { recovery, disk, updates, kept };
+  return { recovery, disk, updates, kept, starts };
 }
 
 function promoted(sequence: number): JobRecord {
@@ -95,6 +99,18 @@ t.test('a migration whose end is not on disk undoes no later one', async t => {
     status: 'interrupted',
     error: { message: /nothing was touched/ },
   });
+});
+
+t.test('a service that was stopped for a migration is started when no boot will do so', async t => {
+  for (const settledMs of [null, 1]) {
+    const { job, work } = newRecord(IDENTITY, []);
+    const at = { status: 'running', rollback_checkpoint: 'service_stopped' } as const;
+    const record = { job: { ...job, ...at }, work: { ...work, stoppedAtMs: 1 } };
+    const { recovery, kept, starts } = recoveryOf(record, [record], settledMs);
+    await recovery.run();
+    t.same(starts, settledMs === null ? [] : [NAME], `the boot was over at ${settledMs}`);
+    t.match(kept.at(-1)?.job, { status: 'interrupted' });
+  }
 });
 
 t.test('a service that was taken out of the configuration', async t => {
