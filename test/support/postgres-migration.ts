@@ -267,6 +267,18 @@ export async function running(app: TestHost, names: readonly string[] = ['Postgr
 export const preflight = async (app: TestHost, name = NAME): Promise<Body> =>
   (await app.get(`${PREFIX}/preflight?process_name=${encodeURIComponent(name)}`)).body;
 
+/** What a job of that mode is about. */
+export const identityOf = <Mode extends 'rehearsal' | 'cutover'>(mode: Mode) => ({
+  process_name: NAME,
+  service_key: 'sonarr',
+  instance_name: 'Default',
+  mode,
+  include_logs: false,
+  preflight: {},
+  binding: {},
+  was_running: true,
+});
+
 export const request = (mode: string, more: Record<string, unknown> = {}) => ({
   process_name: NAME,
   mode,

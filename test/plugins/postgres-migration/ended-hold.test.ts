@@ -2,6 +2,7 @@
 import t from 'tap';
 import { newRecord } from '../../../plugins/postgres-migration/job.ts';
 import { Migrations } from '../../../plugins/postgres-migration/migrations.ts';
+import { identityOf } from '../../support/postgres-migration.ts';
 
 const NAME = 'Sonarr';
 
@@ -24,16 +25,7 @@ t.test('a migration whose hold has ended is under way until its work is over', a
     files: { list: () => [] },
   };
   const migrations = new Migrations(context as never, {} as never);
-  const identity = {
-    process_name: NAME,
-    service_key: 'sonarr',
-    instance_name: 'Default',
-    mode: 'cutover' as const,
-    include_logs: false,
-    preflight: {},
-    binding: {},
-    was_running: true,
-  };
+  const identity = identityOf('cutover');
   const resumed = migrations.resume({ processName: NAME } as never, newRecord(identity, []), async () => {
     await untilEnd;
     told.push('the work is over');

@@ -8,17 +8,9 @@ import { JobFiles } from '../../../plugins/postgres-migration/job-files.ts';
 import { LiveJob } from '../../../plugins/postgres-migration/live-job.ts';
 import { Places } from '../../../plugins/postgres-migration/places.ts';
 import { testDir } from '../../support/directory.ts';
+import { identityOf } from '../../support/postgres-migration.ts';
 
-const IDENTITY = {
-  process_name: 'Sonarr',
-  service_key: 'sonarr',
-  instance_name: 'Default',
-  mode: 'rehearsal' as const,
-  include_logs: false,
-  preflight: {},
-  binding: {},
-  was_running: true,
-};
+const IDENTITY = identityOf('rehearsal');
 const log = { warn() {} } as never;
 const at = ({ job, work }: JobRecord, seconds: number): JobRecord => ({ job: { ...job, updated_at: seconds }, work });
 

@@ -8,20 +8,11 @@ import t from 'tap';
 import { type JobRecord, newRecord } from '../../../plugins/postgres-migration/job.ts';
 import { Recovery } from '../../../plugins/postgres-migration/recovery.ts';
 import { startHost } from '../../support/host.ts';
-import { PLUGINS, PREFIX } from '../../support/postgres-migration.ts';
+import { identityOf, PLUGINS, PREFIX } from '../../support/postgres-migration.ts';
 import { until } from '../../support/until.ts';
 
 const NAME = 'Sonarr';
-const IDENTITY = {
-  process_name: NAME,
-  service_key: 'sonarr',
-  instance_name: 'Default',
-  mode: 'cutover' as const,
-  include_logs: false,
-  preflight: {},
-  binding: {},
-  was_running: true,
-};
+const IDENTITY = identityOf('cutover');
 
 /** A recovery of a job that was promoted, with the changes of the configuration and the saves that it makes. */
 function recoveryOf(record: JobRecord, all: readonly JobRecord[] = [record], settledMs: number | null = null) {

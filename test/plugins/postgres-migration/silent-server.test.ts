@@ -5,20 +5,11 @@ import path from 'node:path';
 import t from 'tap';
 import { newRecord } from '../../../plugins/postgres-migration/job.ts';
 import { pidOf } from '../../support/kids.ts';
-import { makeStack, NAME, PREFIX, request, running, startStack } from '../../support/postgres-migration.ts';
+import { identityOf, makeStack, NAME, PREFIX, request, running, startStack } from '../../support/postgres-migration.ts';
 
 t.test('a server that is silent does not hold up the request', async t => {
   const stack = await makeStack(t);
-  const identity = {
-    process_name: NAME,
-    service_key: 'sonarr',
-    instance_name: 'Default',
-    mode: 'rehearsal' as const,
-    include_logs: false,
-    preflight: {},
-    binding: {},
-    was_running: true,
-  };
+  const identity = identityOf('rehearsal');
   const { job, work } = newRecord(identity, [{ label: 'main', target: 'sonarr-main' }]);
   // PostgreSQL drops no template, so the removal stays due.
   const databases = work.databases.map(one => ({ ...one, staging: 'template1' }));
