@@ -94,7 +94,7 @@ t.test('plugins add members to samples', async t => {
 t.test('a sample that cannot be taken closes no client', async t => {
   const setup = `
     let isBroken = true
-    host.provide('process.supervisor', { list () { if (isBroken) throw new Error('no list'); return [] } })
+    host.provide('process.supervisor', { list () { if (isBroken) throw new Error('no list'); return [] }, blocks: () => [] })
     host.route({ method: 'POST', path: '/mend', summary: 'Mends it', access: 'public', handle () { isBroken = false; return {} } })`;
   const app = await startWithPlugins(t, { broken: { setup } }, { shipped: ['config', 'metrics'] });
   const { status, body } = await app.get('/metrics');

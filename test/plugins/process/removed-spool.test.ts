@@ -25,8 +25,12 @@ for (const isRecorded of [true, false])
     await until(() => second.stdout().includes('Kid is still running'));
     await until(() => second.stdout().includes('output of Kid is lost until its next start: '));
     t.match(second.stdout(), `${spool} was removed`);
-    const { processes } = JSON.parse(await readFile(path.join(supervisor, 'state.json'), 'utf8'));
-    t.equal(processes.Kid.spool, path.join(supervisor, spool));
+    const state = path.join(supervisor, 'state.json');
+    const recorded = await until(
+      async () => JSON.parse(await readFile(state, 'utf8').catch(() => '{}')).processes?.Kid?.spool,
+      { what: 'the record of Kid' },
+    );
+    t.equal(recorded, path.join(supervisor, spool));
     second.child.kill('SIGTERM');
     await second.exited;
   });
