@@ -90,7 +90,7 @@ export class AutoRestart implements ProcessRestarts {
     if (watch.busy || snapshot.status === 'starting') return;
     this.#followLimit(processName, watch, policy, now);
     if (snapshot.status === 'running') {
-      if (watch.plannedPid !== snapshot.pid) watch.cancelPlan();
+      if (watch.dueMs !== null && watch.plannedPid !== snapshot.pid) watch.cancelPlan();
       this.#check(snapshot, watch, policy, now, settledMs);
     } else if (snapshot.status === 'stopped' && watch.dueMs === null) this.#considerStopped(snapshot);
     if (watch.dueMs !== null && now >= watch.dueMs) void this.#attempt(snapshot, watch, policy);
